@@ -1,0 +1,36 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .treatAllWarnings(as: .error),
+]
+
+let package = Package(
+  name: "connection-fsm",
+  platforms: [.macOS(.v15), .iOS(.v18)],
+  products: [
+    .library(name: "ConnectionFSM", targets: ["ConnectionFSM"]),
+    .library(name: "NetSim", targets: ["NetSim"]),
+    .library(name: "Transports", targets: ["Transports"]),
+    .executable(name: "fsm-demo", targets: ["fsm-demo"]),
+  ],
+  targets: [
+    .target(name: "ConnectionFSM", swiftSettings: strict),
+    .target(name: "NetSim", dependencies: ["ConnectionFSM"], swiftSettings: strict),
+    .systemLibrary(name: "CEventLoop", path: "Sources/CEventLoop"),
+    .target(
+      name: "Transports", dependencies: ["ConnectionFSM", "CEventLoop"], swiftSettings: strict),
+    .executableTarget(
+      name: "fsm-demo", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      resources: [.copy("Fixtures")], swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)

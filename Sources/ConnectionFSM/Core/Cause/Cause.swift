@@ -1,0 +1,81 @@
+/// Why a link ended, or why the machine stopped trying.
+///
+/// The first cause of an epoch is kept as given and never changed by what follows (I8). More cases come
+/// with more transports: switch over ``failureClass`` where you can, and give a `switch` over causes a
+/// `@unknown`-like last resort of your own.
+public enum Cause: Equatable, BitwiseCopyable, Sendable {
+  /// The application called close.
+  case closedByUser
+  /// The application asked for another endpoint, or for a fresh link.
+  case replaced
+  /// The path went away and the policy closes links at once when it does.
+  case pathLost
+  /// The peer ended the link in an orderly way, with a code where the protocol has one.
+  case closedByPeer(CloseCode?)
+  /// A deadline of our own passed.
+  case timedOut(Timeout)
+  /// The operating system reported an error on the socket.
+  case system(SystemError)
+  /// The host name was not resolved.
+  case resolution(ResolutionError)
+  /// The peer, or our own side, broke the protocol's rules.
+  case protocolError
+  /// The stream ended inside a message: the peer died while it wrote.
+  case truncated
+  /// The session stage ended with a refusal.
+  case sessionRefused
+  /// The credentials provider has none to give, or they were refused.
+  case credentialsRefused
+  /// The credentials provider failed this time.
+  case credentialsUnavailable
+}
+
+/// A close code of the peer's protocol; for WebSocket, RFC 6455 section 7.4.
+public struct CloseCode: Equatable, BitwiseCopyable, Sendable {
+  /// The number as received.
+  public let rawValue: UInt16
+
+  /// Makes a code from its number.
+  public init(_ rawValue: UInt16) { self.rawValue = rawValue }
+}
+
+/// Which deadline of ours passed.
+public enum Timeout: UInt8, CaseIterable, BitwiseCopyable, Sendable {
+  /// The transport did not open in time.
+  case connect
+  /// The session was not ready in time.
+  case login
+  /// A ping stayed without an answer, and nothing else arrived.
+  case pong
+  /// The credentials provider did not answer in time.
+  case credentials
+}
+
+/// What the retry rule makes of a cause (FEATURES §8).
+public enum FailureClass: UInt8, CaseIterable, BitwiseCopyable, Sendable {
+  /// Worth another try after a backoff.
+  case transient
+  /// The network's fault: another try too, but forgotten once the path is back.
+  case network
+  /// Another try would fail alike: stop until the application acts.
+  case terminal
+}
+
+extension Cause {
+  /// Total and pure: each cause has exactly one class (I7, I15).
+  public var failureClass: FailureClass {
+    switch self {
+    case .closedByUser: .terminal
+    case .replaced, .closedByPeer, .timedOut, .truncated, .credentialsUnavailable: .transient
+    case .pathLost: .network
+    case .system(let error): error.failureClass
+    case .resolution(let error): error.failureClass
+    case .protocolError, .sessionRefused, .credentialsRefused: .terminal
+    }
+  }
+}
+
+#if !hasFeature(Embedded)
+  extension CloseCode: Hashable {}
+  extension Cause: Hashable {}
+#endif

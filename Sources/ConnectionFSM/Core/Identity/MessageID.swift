@@ -1,0 +1,60 @@
+/// Which lane of the pending-send queue a message travels in; lane 0 is served first.
+public struct LaneID: Equatable, BitwiseCopyable, Sendable {
+  /// The place of the lane in ``Policy/lanes``.
+  public let rawValue: UInt8
+
+  /// Makes a lane id from its place.
+  @inlinable
+  public init(_ rawValue: UInt8) { self.rawValue = rawValue }
+}
+
+/// A message that the machine took: its lane and a sequence that rises by one in that lane.
+public struct MessageID: Equatable, Comparable, BitwiseCopyable, Sendable {
+  // The lane in the two highest bits, the sequence in the other 62: one word, one comparison.
+  @usableFromInline let bits: UInt64
+
+  /// Makes an id; the sequence starts at 1 in each lane.
+  @inlinable
+  public init(lane: LaneID, sequence: UInt64) {
+    bits = UInt64(lane.rawValue & 3) << 62 | (sequence & (1 << 62 - 1))
+  }
+
+  /// The lane.
+  @inlinable
+  public var lane: LaneID { LaneID(UInt8(bits >> 62)) }
+
+  /// The place in the lane.
+  @inlinable
+  public var sequence: UInt64 { bits & (1 << 62 - 1) }
+
+  @inlinable
+  public static func < (left: MessageID, right: MessageID) -> Bool { left.bits < right.bits }
+}
+
+/// The ids from `first` to `last` of one lane, both included.
+///
+/// A range may name ids that have ended already (a cancelled message leaves a hole); what is said of
+/// a range holds for those of its ids that have not.
+public struct MessageRange: Equatable, BitwiseCopyable, Sendable {
+  /// The lowest id.
+  public let first: MessageID
+  /// The highest id, of the same lane.
+  public let last: MessageID
+
+  /// Makes a range from its two ends.
+  @inlinable
+  public init(_ first: MessageID, _ last: MessageID) {
+    self.first = first
+    self.last = last
+  }
+
+  /// Whether the range names the id.
+  @inlinable
+  public func contains(_ id: MessageID) -> Bool { first <= id && id <= last }
+}
+
+#if !hasFeature(Embedded)
+  extension LaneID: Hashable {}
+  extension MessageID: Hashable {}
+  extension MessageRange: Hashable {}
+#endif

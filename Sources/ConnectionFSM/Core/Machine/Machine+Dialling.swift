@@ -1,0 +1,132 @@
+// The one place where a dial is decided, and what happens when an attempt ends.
+
+/// Who wants this dial.
+enum Urge {
+  /// The application, just now: it need not keep the spacing and tries a path that is said to be down.
+  case userAsked
+  /// The machine's own plan.
+  case scheduled
+  /// The doubt about a path that has been down for long.
+  case probe
+}
+
+extension Machine {
+  /// Dials, or enters the state that says why not.
+  mutating func seekLink(_ urge: Urge, into effects: inout Effects) {
+    if !wanted || primary != nil { trap("a dial without intent, or beside a link", nil) }
+    if let hold = hold(for: urge) {
+      state = .suspended(Suspended(hold: hold))
+      return
+    }
+    if path == .down, urge == .scheduled {
+      state = .offline(Offline(since: now))
+      return
+    }
+    if urge != .userAsked, let earliest = earliestUnaskedDial, now < earliest {
+      state = .backingOff(BackingOff(until: earliest, tier: .fast))
+      return
+    }
+    lastEpoch = Epoch(lastEpoch.rawValue + 1)
+    guard policy.credentialsDeadline != nil else { return dial(into: &effects) }
+    state = .waitingForCredentials(WaitingForCredentials(epoch: lastEpoch, since: now))
+    effects.append(.requestCredentials(lastEpoch))
+  }
+
+  /// Dials at once, as the epoch that was reserved.
+  mutating func dial(into effects: inout Effects) {
+    // A probe of a path that is down spends no attempt: it is the signal that is on trial.
+    if path != .down, attempts < .max { attempts += 1 }
+    lastDialAt = now
+    primary = Link(epoch: lastEpoch, dialledAt: now, pathIsDown: path == .down)
+    state = .linked
+    effects.append(.openTransport(lastEpoch, endpoint))
+  }
+
+  /// Who forbids the dial, if anyone does.
+  func hold(for urge: Urge) -> Suspended.Hold? {
+    if lifecycle == .suspended { return .device }
+    if lifecycle == .background, urge != .userAsked { return .background }
+    return demand ? nil : .noDemand
+  }
+
+  private var earliestUnaskedDial: Instant? {
+    guard let lastDialAt else { return nil }
+    return lastDialAt + policy.minimumDialSpacing
+  }
+
+  /// Waits for a span, and for the spacing if that takes longer; or holds, if something holds.
+  mutating func pause(for span: TimeSpan) {
+    if let hold = hold(for: .scheduled) {
+      state = .suspended(Suspended(hold: hold))
+    } else if path == .down {
+      state = .offline(Offline(since: now))
+    } else {
+      let until = now + span
+      let earliest = earliestUnaskedDial ?? until
+      state = .backingOff(BackingOff(until: max(until, earliest), tier: .fast))
+    }
+  }
+
+  mutating func forgetFailures() {
+    attempts = 0
+    networkFailures = 0
+    otherFailures = 0
+  }
+}
+
+// MARK: Ends
+
+extension Machine {
+  /// The link ended by itself, or a deadline of ours ended it.
+  mutating func linkFailed(_ link: Link, because cause: Cause, into effects: inout Effects) {
+    if link.stage == .closing { return finish(link, into: &effects) }
+    // Stability is a fact, not a timer: how long was it open?
+    if link.stage == .open, now - link.since >= policy.backoff.stability { forgetFailures() }
+    retire(link, because: cause, into: &effects)
+    failed(because: cause, into: &effects)
+  }
+
+  /// Counts a failure and decides between another try and the end.
+  mutating func failed(because cause: Cause, into effects: inout Effects) {
+    lastCause = cause
+    let failureClass = cause.failureClass
+    if failureClass == .terminal { return enterClosed(.terminal, because: cause, into: &effects) }
+    if path != .down, let limit = policy.backoff.attemptLimit, attempts >= limit {
+      return enterClosed(.exhausted, because: cause, into: &effects)
+    }
+    let (failures, overflow) = networkFailures.addingReportingOverflow(otherFailures)
+    // While the path is down every transient failure is the network's (FEATURES §8, general rule).
+    if failureClass == .network || path == .down {
+      if networkFailures < .max { networkFailures += 1 }
+    } else if otherFailures < .max {
+      otherFailures += 1
+    }
+    pause(
+      for: policy.backoff.wait(afterFailures: overflow ? .max : failures, using: &random))
+  }
+
+  /// Takes a link out of its slot; its unsettled messages are in doubt or wait again.
+  mutating func retire(_ link: Link, because cause: Cause, into effects: inout Effects) {
+    primary = nil
+    lastCause = cause
+    effects.append(.ended(link.epoch, cause))
+    queue.linkEnded(lanes: policy.lanes, into: &effects)
+  }
+
+  /// The close that the user asked for is done; the first cause stands, whatever ended it (I8).
+  mutating func finish(_ link: Link, into effects: inout Effects) {
+    primary = nil
+    effects.append(.ended(link.epoch, .closedByUser))
+    enterClosed(.requested, because: .closedByUser, into: &effects)
+    if wanted { seekLink(.userAsked, into: &effects) }
+  }
+
+  /// Comes to rest. Every message left has its end here.
+  mutating func enterClosed(
+    _ reason: Closed.Reason, because cause: Cause, into effects: inout Effects
+  ) {
+    lastCause = cause
+    state = .closed(Closed(cause: cause, reason: reason))
+    queue.endAll(lanes: policy.lanes, into: &effects)
+  }
+}

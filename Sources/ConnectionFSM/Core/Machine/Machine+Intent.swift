@@ -1,0 +1,74 @@
+// What the application wants: connect, close, send. Intent outranks everything: `wanted` is written
+// here and nowhere else (I1).
+
+extension Machine {
+  mutating func connect(to endpoint: EndpointID, into effects: inout Effects) -> Disposition {
+    let isElsewhere = endpoint != self.endpoint
+    if primary != nil, !isElsewhere, wanted { return .ignored(.redundant) }
+    wanted = true
+    self.endpoint = endpoint
+    forgetFailures()
+    guard let link = primary else {
+      seekLink(.userAsked, into: &effects)
+      return .accepted
+    }
+    if link.stage == .closing {
+      // Connect after close, before the peer answered: the dial follows when the old link is gone (I3).
+      return .accepted
+    }
+    // F04: the old link goes first. Its messages are for whoever we talk to next.
+    effects.append(.abortTransport(link.epoch))
+    retire(link, because: .replaced, into: &effects)
+    seekLink(.userAsked, into: &effects)
+    return .accepted
+  }
+
+  mutating func close(into effects: inout Effects) -> Disposition {
+    if let link = primary {
+      switch link.stage {
+      case .closing:
+        guard wanted else { return .ignored(.redundant) }
+        wanted = false
+        return .accepted
+      case .open:
+        wanted = false
+        primary?.close(at: now)
+        effects.append(.closeTransport(link.epoch))
+        queue.cancelWaiting(lanes: policy.lanes, into: &effects)
+        return .accepted
+      case .connecting, .authenticating:
+        // Nothing of the application is on this link: cut it, wait for nobody (RC082 to RC085).
+        wanted = false
+        effects.append(.abortTransport(link.epoch))
+        finish(link, into: &effects)
+        return .accepted
+      }
+    }
+    if case .closed = state {
+      // A machine that gave up is still wanted; the user may say otherwise, and nothing else changes.
+      guard wanted else { return .ignored(.redundant) }
+      wanted = false
+      return .accepted
+    }
+    wanted = false
+    enterClosed(.requested, because: .closedByUser, into: &effects)
+    return .accepted
+  }
+
+  mutating func offer(
+    to lane: LaneID, byteCount: UInt32, into effects: inout Effects
+  ) -> Disposition {
+    if case .closed = state { return .rejected(.closed) }
+    if let primary, primary.stage == .closing { return .rejected(.closed) }
+    let disposition = queue.offer(
+      lane, byteCount: byteCount, at: now, lanes: policy.lanes, into: &effects)
+    launchWaiting(into: &effects)
+    return disposition
+  }
+
+  /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a backlog.
+  mutating func launchWaiting(into effects: inout Effects) {
+    guard let primary, primary.stage == .open, primary.writable else { return }
+    queue.launch(on: primary.epoch, lanes: policy.lanes, into: &effects)
+  }
+}

@@ -1,0 +1,58 @@
+/// One lane of the pending-send queue: what it promises and how much it holds.
+public struct Lane: Equatable, BitwiseCopyable, Sendable {
+  /// What is promised of a message once it was taken.
+  public enum Delivery: UInt8, BitwiseCopyable, Sendable {
+    /// Sent on one link only. Ends as written once the system took its last byte, or in doubt if the
+    /// link died before that.
+    case atMostOnce
+    /// Sent again, in order, on each new link until the peer acknowledges it.
+    case atLeastOnce
+  }
+
+  /// What happens to a message for which there is no room.
+  public enum Overflow: UInt8, BitwiseCopyable, Sendable {
+    /// The new message is rejected at the door.
+    case reject
+    /// The oldest waiting messages are evicted to make room.
+    case dropOldest
+  }
+
+  /// The promise.
+  public var delivery: Delivery
+  /// How long a message may wait to be given to a link; nil for ever. Default 20 s (FEATURES F46).
+  public var timeToLive: TimeSpan?
+  /// How many messages may live in the lane, waiting and in flight together. Default 1000.
+  public var countLimit: UInt32
+  /// How many payload bytes may live in the lane. Default 8 MiB.
+  public var byteLimit: UInt32
+  /// What happens when a limit is met. Default reject.
+  public var overflow: Overflow
+  /// How many messages may be with the transport and not settled. Default 64.
+  public var window: UInt32
+
+  /// Makes a lane.
+  public init(
+    _ delivery: Delivery,
+    timeToLive: TimeSpan? = .seconds(20),
+    countLimit: UInt32 = 1000,
+    byteLimit: UInt32 = 8 << 20,
+    overflow: Overflow = .reject,
+    window: UInt32 = 64
+  ) {
+    self.delivery = delivery
+    self.timeToLive = timeToLive
+    self.countLimit = countLimit
+    self.byteLimit = byteLimit
+    self.overflow = overflow
+    self.window = window
+  }
+
+  func validate() throws(PolicyError) {
+    if let timeToLive { try Policy.require(timeToLive, above: .zero, "lane.timeToLive") }
+    guard (1...1 << 24).contains(countLimit) else {
+      throw PolicyError("lane.countLimit", "must be 1 to 16,777,216")
+    }
+    guard byteLimit > 0 else { throw PolicyError("lane.byteLimit", "must be at least 1") }
+    guard window > 0 else { throw PolicyError("lane.window", "must be at least 1") }
+  }
+}

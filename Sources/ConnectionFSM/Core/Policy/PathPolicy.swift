@@ -1,0 +1,39 @@
+/// What the reachability signal may do. It is a hint: it never ends the wish to be connected.
+public struct PathPolicy: Equatable, BitwiseCopyable, Sendable {
+  /// What a lost path does to an open link.
+  public enum Loss: UInt8, BitwiseCopyable, Sendable {
+    /// Ping at once and give the answer ``PathPolicy/suspectTimeout``; without a heartbeat, nothing.
+    case probe
+    /// End the link at once.
+    case close
+  }
+
+  /// What a lost path does to an open link. Default probe: many reports of a lost path are false.
+  public var onLoss: Loss
+  /// How long a link whose path was lost may take to answer. Default 3 s.
+  public var suspectTimeout: TimeSpan
+  /// How long to hold dials while the path is said to be down, before one is tried all the same,
+  /// since the signal can lie (I10). Default 60 s.
+  public var probeInterval: TimeSpan
+  /// The ceiling of the random wait after the path came back; it also absorbs flapping. Default 0.5 s.
+  public var returnJitter: TimeSpan
+
+  /// Makes a path policy.
+  public init(
+    onLoss: Loss = .probe,
+    suspectTimeout: TimeSpan = .seconds(3),
+    probeInterval: TimeSpan = .seconds(60),
+    returnJitter: TimeSpan = .milliseconds(500)
+  ) {
+    self.onLoss = onLoss
+    self.suspectTimeout = suspectTimeout
+    self.probeInterval = probeInterval
+    self.returnJitter = returnJitter
+  }
+
+  func validate() throws(PolicyError) {
+    try Policy.require(suspectTimeout, above: .zero, "path.suspectTimeout")
+    try Policy.require(probeInterval, above: .zero, "path.probeInterval")
+    try Policy.require(returnJitter, atLeast: .zero, "path.returnJitter")
+  }
+}

@@ -1,0 +1,61 @@
+/// A protocol without its input and output: bytes and wishes go in, bytes and events come out.
+///
+/// Like the machine it owns no clock and no socket, so that the same code runs over a socket, over a
+/// simulated stream and under a fuzzer. One engine serves one link.
+public protocol ProtocolEngine {
+  /// Whether ``ping(_:into:)`` does anything.
+  var canPing: Bool { get }
+
+  /// When ``deadlineReached(at:into:)`` is wanted; nil while the engine waits for nothing.
+  var nextDeadline: Instant? { get }
+
+  /// The stream is connected. An engine without a handshake answers with `opened`.
+  mutating func start(at now: Instant, into output: inout EngineOutput)
+
+  /// Bytes arrived, split anywhere.
+  mutating func receive(_ bytes: RawSpan, at now: Instant, into output: inout EngineOutput)
+
+  /// The peer has finished writing. An engine answers with `closed`, or `failed` if that came too early.
+  mutating func receiveEnd(at now: Instant, into output: inout EngineOutput)
+
+  /// Encodes a message behind all that was given before.
+  mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput)
+
+  /// Encodes a request for a sign of life.
+  mutating func ping(_ number: UInt32, into output: inout EngineOutput)
+
+  /// Begins an orderly end. `finished` says that nothing more will be written.
+  mutating func close(at now: Instant, into output: inout EngineOutput)
+
+  /// The time in ``nextDeadline`` has come.
+  mutating func deadlineReached(at now: Instant, into output: inout EngineOutput)
+}
+
+/// What an engine wants: bytes to write, and events in order. Owned and reused by the transport.
+public struct EngineOutput {
+  /// Bytes to write, behind those that are there. An engine only appends.
+  public var bytes: [UInt8] = []
+  /// What happened, in order. An engine only appends.
+  public var events: [EngineEvent] = []
+
+  /// Makes an empty output.
+  public init() {}
+}
+
+/// What an engine has to say.
+public enum EngineEvent: Equatable, Sendable {
+  /// The protocol's handshake is done: messages may flow.
+  case opened
+  /// A message arrived.
+  case message(Message)
+  /// The answer to this ping arrived.
+  case pong(UInt32)
+  /// The peer acknowledged this message and all before it in its lane.
+  case acknowledged(through: MessageID)
+  /// Nothing more will be written: once the bytes are out, the write side may be shut.
+  case finished
+  /// The link ended in order; the transport lets go of the stream.
+  case closed(CloseCode?)
+  /// The protocol is broken, or its peer; the transport lets go of the stream.
+  case failed(Cause)
+}

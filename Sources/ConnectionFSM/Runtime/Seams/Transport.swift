@@ -1,0 +1,37 @@
+/// Carries messages for a connection, one link at a time.
+///
+/// A transport decides nothing: it dials when told, reports what happens with the epoch it was given,
+/// and lets go when told. All calls come on ``eventLoop`` and all reports must be made on it; a report
+/// from inside a call is allowed and is handled after it.
+public protocol Transport: AnyObject {
+  /// The loop on which everything of this transport happens.
+  var eventLoop: any EventLoop { get }
+
+  /// Whether the protocol can ask the peer for a sign of life; without it a policy may have no heartbeat.
+  var canPing: Bool { get }
+
+  /// Dials, and reports to the observer as this epoch: `opened`, or `failed` with the cause.
+  func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver)
+
+  /// Sends a message on an open link. Reports `written` when the system took its last byte.
+  /// - Parameter more: Another message follows at once, so that both may travel in one write.
+  func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool)
+
+  /// Asks for a sign of life; the answer is reported as `pong` of the same number.
+  func ping(_ number: UInt32, on epoch: Epoch)
+
+  /// Ends in order: what was given is sent first. Reports `closed` or `failed`.
+  func close(_ epoch: Epoch)
+
+  /// Lets go at once and reports nothing more of this epoch.
+  func abort(_ epoch: Epoch)
+}
+
+/// Who hears what a transport has to say.
+public protocol TransportObserver: AnyObject {
+  /// Something happened to the link of this epoch.
+  func transport(_ epoch: Epoch, reports event: TransportEvent)
+
+  /// A message arrived on the link of this epoch.
+  func transport(_ epoch: Epoch, received message: Message)
+}
