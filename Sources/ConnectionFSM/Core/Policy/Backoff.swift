@@ -6,7 +6,7 @@
 /// one moment do not return together (RFC 6455 section 7.2.3; AWS "Exponential backoff and jitter").
 public struct Backoff: Equatable, BitwiseCopyable, Sendable {
   /// How the wait is drawn below its ceiling.
-  public enum Jitter: UInt8, BitwiseCopyable, Sendable {
+  public enum Jitter: UInt8, CaseIterable, BitwiseCopyable, Sendable {
     /// The wait is the ceiling itself. For tests and for servers that asked for it.
     case none
     /// Uniform from zero to the ceiling.
