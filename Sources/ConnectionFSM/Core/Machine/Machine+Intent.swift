@@ -4,7 +4,7 @@
 extension Machine {
   mutating func connect(to endpoint: EndpointID, into effects: inout Effects) -> Disposition {
     let isElsewhere = endpoint != self.endpoint
-    if primary != nil, !isElsewhere, wanted { return .ignored(.redundant) }
+    if isUnderWay, !isElsewhere, wanted { return .ignored(.redundant) }
     wanted = true
     self.endpoint = endpoint
     forgetFailures()
@@ -21,6 +21,12 @@ extension Machine {
     retire(link, because: .replaced, into: &effects)
     seekLink(.userAsked, into: &effects)
     return .accepted
+  }
+
+  /// An attempt runs, or its credentials are on their way: asking twice would ask the provider twice.
+  private var isUnderWay: Bool {
+    if case .waitingForCredentials = state { return true }
+    return primary != nil
   }
 
   mutating func close(into effects: inout Effects) -> Disposition {
