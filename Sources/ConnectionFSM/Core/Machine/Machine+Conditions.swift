@@ -50,7 +50,10 @@ extension Machine {
       }
       return
     }
-    if case .backingOff = state { state = .offline(Offline(since: now)) }
+    switch state {
+    case .backingOff, .waitingForCredentials: state = .offline(Offline(since: now))
+    case .idle, .offline, .suspended, .linked, .closed: return
+    }
   }
 
   /// The path of an open link was lost, or so it is said: ask the peer.
