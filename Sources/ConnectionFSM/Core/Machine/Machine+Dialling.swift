@@ -34,10 +34,10 @@ extension Machine {
 
   /// Dials at once, as the epoch that was reserved.
   mutating func dial(into effects: inout Effects) {
-    // A probe of a path that is down spends no attempt: it is the signal that is on trial.
-    if path != .down, attempts < .max { attempts += 1 }
+    let link = Link(epoch: lastEpoch, dialledAt: now, pathIsDown: path == .down)
+    if link.isCounted, attempts < .max { attempts += 1 }
     lastDialAt = now
-    primary = Link(epoch: lastEpoch, dialledAt: now, pathIsDown: path == .down)
+    primary = link
     state = .linked
     effects.append(.openTransport(lastEpoch, endpoint))
   }
