@@ -64,7 +64,11 @@ extension Machine {
       linkFailed(link, because: .pathLost, into: &effects)
     case .probe:
       // Once a silence: a flapping path must not push the verdict away for ever (I19).
-      guard policy.heartbeat != nil, !link.suspect else { return }
+      guard let heartbeat = policy.heartbeat, !link.suspect else { return }
+      // Doubt brings the verdict forward and never back: a ping about to be overdue is left alone.
+      if let sent = link.pingSentAt, sent + heartbeat.timeout <= now + policy.path.suspectTimeout {
+        return
+      }
       primary?.suspect = true
       ping(into: &effects)
     }
