@@ -66,6 +66,7 @@ extension Machine {
   ) -> Disposition {
     if case .closed = state { return .rejected(.closed) }
     if let primary, primary.stage == .closing { return .rejected(.closed) }
+    expireOverdue(into: &effects)
     let disposition = queue.offer(
       lane, byteCount: byteCount, at: now, lanes: policy.lanes, into: &effects)
     launchWaiting(into: &effects)
@@ -75,6 +76,14 @@ extension Machine {
   /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a backlog.
   mutating func launchWaiting(into effects: inout Effects) {
     guard let primary, primary.stage == .open, primary.writable else { return }
+    expireOverdue(into: &effects)
     queue.launch(on: primary.epoch, lanes: policy.lanes, into: &effects)
+  }
+
+  /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time, nor
+  /// let one hold the place of a new one.
+  private mutating func expireOverdue(into effects: inout Effects) {
+    guard let deadline = nextDeadline, now >= deadline else { return }
+    queue.expire(at: now, lanes: policy.lanes, into: &effects)
   }
 }
