@@ -28,6 +28,9 @@ extension Machine {
     }
     lastEpoch = Epoch(lastEpoch.rawValue + 1)
     guard policy.credentialsDeadline != nil else { return dial(into: &effects) }
+    // The provider is spared like the peer: without a wait in the policy, one that fails at once
+    // would be asked again at once, for ever.
+    lastDialAt = now
     state = .waitingForCredentials(WaitingForCredentials(epoch: lastEpoch, since: now))
     effects.append(.requestCredentials(lastEpoch))
   }
