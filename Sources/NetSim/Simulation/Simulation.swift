@@ -124,9 +124,11 @@ extension Simulation {
     guard index >= 0 else { return try input(.connect(EndpointID(0)), observe) }
     let step = scenario.steps[index]
     switch actions[index] {
-    case .app(let action): try take(action, step: step, place: index + 1, observe)
+    case .app(let action):
+      if step.note != nil { observe(.note(now, step.line)) }
+      try take(action, step: step, place: index + 1, observe)
     case .device(let action):
-      observe(.note(now, step.ev))
+      observe(.note(now, step.line))
       try take(action, observe)
     case .environment(let action):
       observe(.note(now, step.line))
@@ -173,33 +175,28 @@ extension Simulation {
     sequence += 1
     let record = machine.handle(input, at: now, into: &effects, recordingAs: sequence)
     observe(.step(record))
-    let live = effects.map { effect -> [MessageID] in
-      switch effect {
-      case .transmit(_, let range), .settle(let range, _): referee.books.live(in: range)
-      case .requestCredentials, .openTransport, .startSession, .closeTransport, .abortTransport,
-        .sendPing, .ended:
-        []
-      }
-    }
+    // What is settled leaves the referee's books in the judgement, and what is sent may enter them there.
+    let settled = effects.map { $0.settledRange.map { referee.books.live(in: $0) } ?? [] }
     try referee.judge(
       input, at: now, before: before, after: machine, disposition: record.disposition,
       effects: effects)
     ledger.note(record, machine: machine)
-    for (effect, ids) in zip(effects, live) { perform(effect, live: ids) }
+    for (effect, ids) in zip(effects, settled) { perform(effect, settled: ids) }
     pump()
   }
 
-  private mutating func perform(_ effect: Effect, live ids: [MessageID]) {
+  private mutating func perform(_ effect: Effect, settled: [MessageID]) {
     switch effect {
     case .openTransport(let epoch, _): answer(network.dialled(epoch))
     case .closeTransport: answer(network.closeAsked())
     case .abortTransport: network.letGo()
     case .sendPing(_, let number): answer(network.pinged(number))
-    case .transmit:
+    case .transmit(_, let range):
+      let ids = referee.books.live(in: range)
       for id in ids { ledger.sent(id) }
       answer(network.given(ids, acknowledges: acknowledges))
     case .settle(_, let outcome):
-      for id in ids { ledger.ended(id, "\(outcome)") }
+      for id in settled { ledger.ended(id, "\(outcome)") }
     case .requestCredentials, .startSession, .ended: break
     }
   }
@@ -273,5 +270,20 @@ extension Simulation {
 }
 
 extension Scenario.Step {
-  fileprivate var line: String { arg.map { "\(ev) \($0)" } ?? ev }
+  /// The step as a line of the trace, with its author's remark.
+  fileprivate var line: String {
+    let event = arg.map { "\(ev) \($0)" } ?? ev
+    return note.map { "\(event): \($0)" } ?? event
+  }
+}
+
+extension Effect {
+  fileprivate var settledRange: MessageRange? {
+    switch self {
+    case .settle(let range, _): range
+    case .requestCredentials, .openTransport, .startSession, .closeTransport, .abortTransport,
+      .sendPing, .transmit, .ended:
+      nil
+    }
+  }
 }
