@@ -247,7 +247,12 @@ extension Referee: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(transports)
     hasher.combine(books)
+    hasher.combine(wanted)
+    hasher.combine(endpoint)
     hasher.combine(lastEpoch)
+    hasher.combine(requested)
+    hasher.combine(unended)
+    hasher.combine(lastDialAt)
     hasher.combine(isAsked)
   }
 }

@@ -173,33 +173,30 @@ extension Simulation {
     sequence += 1
     let record = machine.handle(input, at: now, into: &effects, recordingAs: sequence)
     observe(.step(record))
-    let live = effects.map { effect -> [MessageID] in
-      switch effect {
-      case .transmit(_, let range), .settle(let range, _): referee.books.live(in: range)
-      case .requestCredentials, .openTransport, .startSession, .closeTransport, .abortTransport,
-        .sendPing, .ended:
-        []
-      }
+    let ending = effects.map { effect -> [MessageID] in
+      guard case .settle(let range, _) = effect else { return [] }
+      return referee.books.live(in: range)
     }
     try referee.judge(
       input, at: now, before: before, after: machine, disposition: record.disposition,
       effects: effects)
     ledger.note(record, machine: machine)
-    for (effect, ids) in zip(effects, live) { perform(effect, live: ids) }
+    for (effect, ids) in zip(effects, ending) { perform(effect, ending: ids) }
     pump()
   }
 
-  private mutating func perform(_ effect: Effect, live ids: [MessageID]) {
+  private mutating func perform(_ effect: Effect, ending: [MessageID]) {
     switch effect {
     case .openTransport(let epoch, _): answer(network.dialled(epoch))
     case .closeTransport: answer(network.closeAsked())
     case .abortTransport: network.letGo()
     case .sendPing(_, let number): answer(network.pinged(number))
-    case .transmit:
+    case .transmit(_, let range):
+      let ids = referee.books.live(in: range)
       for id in ids { ledger.sent(id) }
       answer(network.given(ids, acknowledges: acknowledges))
     case .settle(_, let outcome):
-      for id in ids { ledger.ended(id, "\(outcome)") }
+      for id in ending { ledger.ended(id, "\(outcome)") }
     case .requestCredentials, .startSession, .ended: break
     }
   }

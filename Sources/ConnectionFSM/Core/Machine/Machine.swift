@@ -127,3 +127,14 @@ extension Machine {
     return (Int(lane.waiting), Int(lane.inFlight))
   }
 }
+
+extension Machine {
+  /// The highest epoch there has been.
+  package var newestEpoch: Epoch { lastEpoch }
+
+  /// The message taken last in a lane, whatever became of it; nil before the first.
+  package func newestMessage(in lane: LaneID) -> MessageID? {
+    let sequence = queue[Int(lane.rawValue)].lastSequence
+    return sequence > 0 ? MessageID(lane: lane, sequence: sequence) : nil
+  }
+}

@@ -198,7 +198,11 @@ extension LaneQueue: Equatable {
       hasher.combine(inFlight)
       hasher.combine(lastSequence)
       hasher.combine(sentThrough)
-      for place in 0..<count { hasher.combine(self[place].sequence) }
+      hasher.combine(byteCount)
+      for place in 0..<count {
+        hasher.combine(self[place].sequence)
+        hasher.combine(self[place].offeredAt)
+      }
     }
   }
 #endif
