@@ -77,3 +77,32 @@ extension Rig {
     return rig
   }
 }
+
+extension Rig {
+  /// Goes to the deadline of the running wait and serves it, which must dial.
+  @discardableResult
+  mutating func redial() throws -> Instant {
+    let before = ledger.dials.count
+    try serveDeadline()
+    #expect(ledger.dials.count == before + 1, "no dial at the end of the wait")
+    return now
+  }
+
+  /// Whether the machine is backing off, and until when.
+  var retryAt: Instant? {
+    if case .backingOff(let wait) = machine.state { return wait.until }
+    return nil
+  }
+
+  /// Why the machine is at rest, if it is: the reason and the cause in words.
+  var closed: String? {
+    guard case .closed(let closed) = machine.state else { return nil }
+    return "\(closed.reason) \(render(closed.cause))"
+  }
+
+  /// Who holds the machine, if anyone does.
+  var hold: Suspended.Hold? {
+    if case .suspended(let suspended) = machine.state { return suspended.hold }
+    return nil
+  }
+}

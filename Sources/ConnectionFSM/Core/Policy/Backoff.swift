@@ -50,7 +50,8 @@ public struct Backoff: Equatable, BitwiseCopyable, Sendable {
     guard failures > 0 else { return min(first, cap) }
     let base = base.nanoseconds
     let cap = cap.nanoseconds
-    guard failures < 63, base <= cap >> Int64(failures) else { return self.cap }
+    // Swift's shifts take any count; what is shifted out is zero.
+    guard base <= cap >> Int64(failures) else { return self.cap }
     return TimeSpan(nanoseconds: base << Int64(failures))
   }
 
