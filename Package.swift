@@ -29,6 +29,9 @@ let package = Package(
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
+      name: "TransportsTests", dependencies: ["ConnectionFSM", "Transports"],
+      swiftSettings: strict),
+    .testTarget(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
   ],
