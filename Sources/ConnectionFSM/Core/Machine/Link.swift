@@ -50,7 +50,7 @@ public struct Link: Equatable, BitwiseCopyable, Sendable {
   }
 
   mutating func close(at now: Instant) {
-    trapUnless(stage == .authenticating || stage == .open, "only a link with a peer closes politely")
+    trapUnless(stage == .authenticating || stage == .open, "only a link with a peer can close")
     enter(.closing, at: now)
     pingSentAt = nil
   }

@@ -2,7 +2,8 @@
 
 /// Who wants this dial.
 enum Urge {
-  /// The application, just now: it need not keep the spacing and tries a path that is said to be down.
+  /// The application, just now: it need not keep the spacing and tries a path that is said to be
+  /// down.
   case userAsked
   /// The machine's own plan.
   case scheduled

@@ -13,7 +13,8 @@ extension Machine {
       return .accepted
     }
     if link.stage == .closing {
-      // Connect after close, before the peer answered: the dial follows when the old link is gone (I3).
+      // Connect after close, before the peer answered: the dial follows when the old link is gone
+      // (I3).
       return .accepted
     }
     // F04: the old link goes first. Its messages are for whoever we talk to next.
@@ -45,7 +46,8 @@ extension Machine {
       }
     }
     if case .closed = state {
-      // A machine that gave up is still wanted; the user may say otherwise, and nothing else changes.
+      // A machine that gave up is still wanted; the user may say otherwise, and nothing else
+      // changes.
       guard wanted else { return .ignored(.redundant) }
       wanted = false
       return .accepted
@@ -66,7 +68,8 @@ extension Machine {
     return disposition
   }
 
-  /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a backlog.
+  /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a
+  /// backlog.
   mutating func launchWaiting(into effects: inout Effects) {
     guard let primary, primary.stage == .open, primary.writable else { return }
     queue.launch(on: primary.epoch, lanes: policy.lanes, into: &effects)

@@ -3,8 +3,9 @@
 /// It owns no clock, no socket, no thread and no dice. What a call does depends on the machine, the
 /// input and `now` alone; equal machines given equal inputs make equal effects, for ever.
 ///
-/// An owner (a *driver*) calls ``handle(_:at:into:)`` for everything that happens, performs the effects
-/// in order, and calls again with ``Input/deadlineReached`` once the time in ``nextDeadline`` has come.
+/// An owner (a *driver*) calls ``handle(_:at:into:)`` for everything that happens, performs the
+/// effects in order, and calls again with ``Input/deadlineReached`` once the time in
+/// ``nextDeadline`` has come.
 public struct Machine: Sendable {
   /// The knobs.
   public let policy: Policy
@@ -52,7 +53,7 @@ public struct Machine: Sendable {
   ///
   /// - Parameters:
   ///   - input: What happened.
-  ///   - instant: When; never a reading of our own. Earlier than the last one counts as the last one.
+  ///   - instant: When; never a reading of our own. Earlier than the last one counts as that one.
   ///   - effects: Emptied first; then what the owner must do, in order.
   /// - Returns: Whether the input counted, and if not, why.
   @discardableResult

@@ -1,8 +1,9 @@
 /// The live messages of one lane, oldest first: those in flight, then those that wait.
 ///
-/// One ring with a split: a lane is first in, first out, so what is in flight is always older than what
-/// waits, redelivery moves the split back, and settling pops the front. Only live messages have an entry
-/// (cancelling closes the gap), so memory is bounded by the lane's count limit whatever came and went.
+/// One ring with a split: a lane is first in, first out, so what is in flight is always older than
+/// what waits, redelivery moves the split back, and settling pops the front. Only live messages
+/// have an entry (cancelling closes the gap), so memory is bounded by the lane's count limit
+/// whatever came and went.
 struct LaneQueue: Sendable {
   struct Entry: BitwiseCopyable, Sendable {
     var sequence: UInt64

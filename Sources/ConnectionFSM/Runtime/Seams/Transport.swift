@@ -1,13 +1,14 @@
 /// Carries messages for a connection, one link at a time.
 ///
-/// A transport decides nothing: it dials when told, reports what happens with the epoch it was given,
-/// and lets go when told. All calls come on ``eventLoop`` and all reports must be made on it; a report
-/// from inside a call is allowed and is handled after it.
+/// A transport decides nothing: it dials when told, reports what happens with the epoch it was
+/// given, and lets go when told. All calls come on ``eventLoop`` and all reports must be made on
+/// it; a report from inside a call is allowed and is handled after it.
 public protocol Transport: AnyObject {
   /// The loop on which everything of this transport happens.
   var eventLoop: any EventLoop { get }
 
-  /// Whether the protocol can ask the peer for a sign of life; without it a policy may have no heartbeat.
+  /// Whether the protocol can ask the peer for a sign of life; without it a policy may have no
+  /// heartbeat.
   var canPing: Bool { get }
 
   /// Dials, and reports to the observer as this epoch: `opened`, or `failed` with the cause.
