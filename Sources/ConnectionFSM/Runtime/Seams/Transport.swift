@@ -15,7 +15,7 @@ public protocol Transport: AnyObject {
   func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver)
 
   /// Sends a message on an open link. Reports `written` when the system took its last byte.
-  /// - Parameter more: Another message follows at once, so that both may travel in one write.
+  /// With `more` another message follows at once, so that both may travel in one write.
   func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool)
 
   /// Asks for a sign of life; the answer is reported as `pong` of the same number.
