@@ -31,6 +31,7 @@ let package = Package(
     .testTarget(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

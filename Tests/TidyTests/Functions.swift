@@ -12,8 +12,9 @@ private let typeKeywords: Set<Substring> = [
 extension Rule {
   /// The functions, initialisers, subscripts and computed properties of a file.
   ///
-  /// A brace belongs to the last declaration keyword since the brace before it. Inside a function that
-  /// may be a wrong guess (`var a = 1; if b {`), but such a body is shorter than the function around it.
+  /// A brace belongs to the last declaration keyword since the brace before it. Inside a function
+  /// that may be a wrong guess (`var a = 1; if b {`), but such a body is shorter than the function
+  /// around it.
   static func functions(in file: SourceFile) -> [Function] {
     var found: [Function] = []
     var open: [(start: Int?, parentheses: Int, outerStart: Int?)] = []

@@ -75,8 +75,8 @@ extension Rule {
 // MARK: Habits
 
 extension Rule {
-  // Stricter than it need be, hence simple: no `default:` whatever is switched over. The queue chooses
-  // a lane by its number, which is no enum.
+  // Stricter than it need be, hence simple: no `default:` whatever is switched over. The queue
+  // chooses a lane by its number, which is no enum.
   static let coreDefaults = Rule(
     description: "the core has no default in a switch",
     appliesTo: {

@@ -1,7 +1,7 @@
 /// Tells Swift code from comments and strings, byte by byte.
 ///
-/// It knows nested comments, raw and multi-line strings, and that an interpolation holds code again.
-/// It does not know regex literals; a quote in one is forgiven at the end of its line.
+/// It knows nested comments, raw and multi-line strings, and that an interpolation holds code
+/// again. It does not know regex literals; a quote in one is forgiven at the end of its line.
 struct Scanner {
   private(set) var code: [UInt8]
   private(set) var comments: [UInt8]

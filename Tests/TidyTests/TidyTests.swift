@@ -59,7 +59,7 @@ private let bites = [
   Bite(
     .functionLength, in: core,
     "extension S {\n" + "  var total: Int {\(blanks(70))}\n" + "  init() {\(blanks(70))}\n" + "}\n",
-    breaks: [2, 72]),
+    breaks: [2, 73]),
   Bite(.sourceLength, in: core, blanks(400), breaks: []),
   Bite(.sourceLength, in: core, blanks(401), breaks: [401]),
   Bite(.testLength, in: "Tests/A/B.swift", blanks(600), breaks: []),
