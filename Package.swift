@@ -26,6 +26,9 @@ let package = Package(
     .executableTarget(
       name: "fsm-demo", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "transition-bench", dependencies: ["ConnectionFSM"],
+      path: "Benchmarks/TransitionBench", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
