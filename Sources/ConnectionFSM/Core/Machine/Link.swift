@@ -14,6 +14,8 @@ public struct Link: Equatable, BitwiseCopyable, Sendable {
 
   /// The generation.
   public let epoch: Epoch
+  /// Whether its dial was counted against the attempt limit.
+  let isCounted: Bool
   /// How far it is.
   public private(set) var stage: Stage
   /// Whether the transport takes more messages.
@@ -34,6 +36,8 @@ public struct Link: Equatable, BitwiseCopyable, Sendable {
   init(epoch: Epoch, dialledAt now: Instant, pathIsDown: Bool) {
     self.epoch = epoch
     stage = .connecting
+    // A probe of a path that is down spends no attempt: it is the signal that is on trial.
+    isCounted = !pathIsDown
     suspect = pathIsDown
     since = now
     heardAt = now
@@ -50,7 +54,8 @@ public struct Link: Equatable, BitwiseCopyable, Sendable {
   }
 
   mutating func close(at now: Instant) {
-    trapUnless(stage == .authenticating || stage == .open, "only a link with a peer can close")
+    trapUnless(
+      stage == .authenticating || stage == .open, "only a link with a peer closes politely")
     enter(.closing, at: now)
     pingSentAt = nil
   }

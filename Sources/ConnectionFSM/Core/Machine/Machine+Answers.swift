@@ -71,7 +71,8 @@ extension Machine {
     _ epoch: Epoch, _ answer: CredentialsAnswer, into effects: inout Effects
   ) -> Disposition {
     guard case .waitingForCredentials(let wait) = state, wait.epoch == epoch else {
-      return .ignored(.staleEpoch)
+      // The second answer for the attempt that runs is not of another epoch; it comes for nothing.
+      return .ignored(primary?.epoch == epoch ? .redundant : .staleEpoch)
     }
     switch answer {
     case .available: dial(into: &effects)

@@ -50,7 +50,10 @@ extension Machine {
       }
       return
     }
-    if case .backingOff = state { state = .offline(Offline(since: now)) }
+    switch state {
+    case .backingOff, .waitingForCredentials: state = .offline(Offline(since: now))
+    case .idle, .offline, .suspended, .linked, .closed: return
+    }
   }
 
   /// The path of an open link was lost, or so it is said: ask the peer.
@@ -61,7 +64,11 @@ extension Machine {
       linkFailed(link, because: .pathLost, into: &effects)
     case .probe:
       // Once a silence: a flapping path must not push the verdict away for ever (I19).
-      guard policy.heartbeat != nil, !link.suspect else { return }
+      guard let heartbeat = policy.heartbeat, !link.suspect else { return }
+      // Doubt brings the verdict forward and never back: a ping about to be overdue is left alone.
+      if let sent = link.pingSentAt, sent + heartbeat.timeout <= now + policy.path.suspectTimeout {
+        return
+      }
       primary?.suspect = true
       ping(into: &effects)
     }
@@ -71,7 +78,8 @@ extension Machine {
     networkFailures = 0
     if let link = primary, link.stage == .connecting, link.suspect {
       // Dialled into a dead path, its handshake sleeps in ever longer retransmissions: start
-      // afresh.
+      // afresh, as the same attempt (RC150).
+      if link.isCounted, attempts > 0 { attempts -= 1 }
       effects.append(.abortTransport(link.epoch))
       retire(link, because: .pathLost, into: &effects)
       pauseAfterReturn()

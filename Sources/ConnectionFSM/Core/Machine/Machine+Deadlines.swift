@@ -34,7 +34,9 @@ extension Machine {
       guard let sent = primary.pingSentAt else {
         return (.ping, primary.heardAt + heartbeat.interval)
       }
-      return (.pong, sent + (primary.suspect ? policy.path.suspectTimeout : heartbeat.timeout))
+      let patience =
+        primary.suspect ? min(policy.path.suspectTimeout, heartbeat.timeout) : heartbeat.timeout
+      return (.pong, sent + patience)
     case .connecting: return (.connect, primary.since + policy.connectDeadline)
     case .authenticating:
       guard let deadline = policy.sessionDeadline else { return nil }

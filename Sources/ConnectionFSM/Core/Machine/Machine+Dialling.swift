@@ -29,16 +29,19 @@ extension Machine {
     }
     lastEpoch = Epoch(lastEpoch.rawValue + 1)
     guard policy.credentialsDeadline != nil else { return dial(into: &effects) }
+    // The provider is spared like the peer: without a wait in the policy, one that fails at once
+    // would be asked again at once, for ever.
+    lastDialAt = now
     state = .waitingForCredentials(WaitingForCredentials(epoch: lastEpoch, since: now))
     effects.append(.requestCredentials(lastEpoch))
   }
 
   /// Dials at once, as the epoch that was reserved.
   mutating func dial(into effects: inout Effects) {
-    // A probe of a path that is down spends no attempt: it is the signal that is on trial.
-    if path != .down, attempts < .max { attempts += 1 }
+    let link = Link(epoch: lastEpoch, dialledAt: now, pathIsDown: path == .down)
+    if link.isCounted, attempts < .max { attempts += 1 }
     lastDialAt = now
-    primary = Link(epoch: lastEpoch, dialledAt: now, pathIsDown: path == .down)
+    primary = link
     state = .linked
     effects.append(.openTransport(lastEpoch, endpoint))
   }

@@ -4,7 +4,7 @@
 extension Machine {
   mutating func connect(to endpoint: EndpointID, into effects: inout Effects) -> Disposition {
     let isElsewhere = endpoint != self.endpoint
-    if primary != nil, !isElsewhere, wanted { return .ignored(.redundant) }
+    if isUnderWay, !isElsewhere, wanted { return .ignored(.redundant) }
     wanted = true
     self.endpoint = endpoint
     forgetFailures()
@@ -22,6 +22,13 @@ extension Machine {
     retire(link, because: .replaced, into: &effects)
     seekLink(.userAsked, into: &effects)
     return .accepted
+  }
+
+  /// An attempt runs, or its credentials are on their way: asking twice would ask the provider
+  /// twice.
+  private var isUnderWay: Bool {
+    if case .waitingForCredentials = state { return true }
+    return primary != nil
   }
 
   mutating func close(into effects: inout Effects) -> Disposition {
@@ -62,6 +69,7 @@ extension Machine {
   ) -> Disposition {
     if case .closed = state { return .rejected(.closed) }
     if let primary, primary.stage == .closing { return .rejected(.closed) }
+    expireOverdue(into: &effects)
     let disposition = queue.offer(
       lane, byteCount: byteCount, at: now, lanes: policy.lanes, into: &effects)
     launchWaiting(into: &effects)
@@ -72,6 +80,14 @@ extension Machine {
   /// backlog.
   mutating func launchWaiting(into effects: inout Effects) {
     guard let primary, primary.stage == .open, primary.writable else { return }
+    expireOverdue(into: &effects)
     queue.launch(on: primary.epoch, lanes: policy.lanes, into: &effects)
+  }
+
+  /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time,
+  /// nor let one hold the place of a new one.
+  private mutating func expireOverdue(into effects: inout Effects) {
+    guard let deadline = nextDeadline, now >= deadline else { return }
+    queue.expire(at: now, lanes: policy.lanes, into: &effects)
   }
 }

@@ -28,6 +28,7 @@ public struct Machine: Sendable {
   /// The last instant seen; an earlier one is taken for it.
   var now = Instant.origin
   var lastEpoch = Epoch(0)
+  /// When the last dial was made, or credentials were asked for; the next keeps its distance.
   var lastDialAt: Instant?
   /// The cause of the last end; nil in a run that had none.
   var lastCause: Cause?

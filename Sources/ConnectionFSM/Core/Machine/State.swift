@@ -19,7 +19,7 @@ public enum State: Equatable, BitwiseCopyable, Sendable {
   case offline(Offline)
   /// Leads to linked, waitingForCredentials, offline, suspended, closed.
   case backingOff(BackingOff)
-  /// Leads to linked, backingOff, suspended, closed.
+  /// Leads to linked, backingOff, offline, suspended, closed.
   case waitingForCredentials(WaitingForCredentials)
   /// Leads to any state that seeks a link, or to closed.
   case suspended(Suspended)

@@ -11,7 +11,8 @@ public struct PathPolicy: Equatable, BitwiseCopyable, Sendable {
 
   /// What a lost path does to an open link. Default probe: many reports of a lost path are false.
   public var onLoss: Loss
-  /// How long a link whose path was lost may take to answer. Default 3 s.
+  /// How long a link whose path was lost may take to answer; never longer than
+  /// ``Heartbeat/timeout``. Default 3 s.
   public var suspectTimeout: TimeSpan
   /// How long to hold dials while the path is said to be down, before one is tried all the same,
   /// since the signal can lie (I10). Default 60 s.

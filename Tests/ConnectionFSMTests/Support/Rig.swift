@@ -1,0 +1,79 @@
+import ConnectionFSM
+import Testing
+
+/// What a driver holds: a machine, its effects, its time. Nothing but inputs moves it.
+///
+/// Every effect goes through a ``Ledger``, which fails the test on whatever no driver should be asked.
+struct Rig {
+  private(set) var machine: Machine
+  private(set) var ledger: Ledger
+  private(set) var now = Instant.origin
+  private var effects = Effects()
+
+  init(_ policy: Policy, seed: UInt64 = 1) {
+    machine = Machine(policy: policy, seed: seed)
+    ledger = Ledger(lanes: policy.lanes, spacing: policy.minimumDialSpacing)
+  }
+
+  var phase: Phase { machine.phase }
+
+  /// The epoch of the newest dial.
+  var epoch: Epoch { ledger.dials.last?.epoch ?? Epoch(0) }
+
+  /// Feeds an input, now or at a later instant.
+  @discardableResult
+  mutating func feed(_ input: Input, at instant: Instant? = nil) -> Step {
+    now = instant ?? now
+    let disposition = machine.handle(input, at: now, into: &effects)
+    if let problem = ledger.note(input, disposition, effects, at: now, phase: machine.phase) {
+      Issue.record("\(problem): \(input) gave \(render(effects)) in \(machine.phase)")
+    }
+    if let broken = machine.brokenInvariant { Issue.record("\(broken), after \(input)") }
+    return Step(disposition: disposition, phase: machine.phase, effects: Array(effects))
+  }
+
+  /// Says something on behalf of the newest transport.
+  @discardableResult
+  mutating func transport(_ event: TransportEvent, at instant: Instant? = nil) -> Step {
+    feed(.transport(epoch, event), at: instant)
+  }
+
+  /// Goes to the next deadline, or beyond, and serves it.
+  @discardableResult
+  mutating func serveDeadline(late: TimeSpan = .zero) throws -> Step {
+    let deadline = try #require(machine.nextDeadline)
+    let step = feed(.deadlineReached, at: max(now, deadline) + late)
+    if let next = machine.nextDeadline, next <= now {
+      Issue.record("a served deadline is still due")
+    }
+    return step
+  }
+
+  /// Serves every deadline up to an instant, as a punctual driver would, then stands there.
+  mutating func run(until instant: Instant) throws {
+    while let deadline = machine.nextDeadline, deadline <= instant { try serveDeadline() }
+    now = instant
+  }
+}
+
+/// What one input did.
+struct Step {
+  let disposition: Disposition
+  let phase: Phase
+  let effects: [Effect]
+
+  /// The effects in words.
+  var text: String { render(effects) }
+}
+
+extension Rig {
+  /// A machine whose link to `here` is open since the origin, as epoch 1.
+  static func opened(_ policy: Policy, seed: UInt64 = 1) -> Rig {
+    var rig = Rig(policy, seed: seed)
+    rig.feed(.connect(here))
+    if rig.phase == .waitingForCredentials { rig.feed(.credentials(Epoch(1), .available)) }
+    rig.transport(.opened)
+    if rig.phase == .authenticating { rig.feed(.session(rig.epoch, .ready)) }
+    return rig
+  }
+}
