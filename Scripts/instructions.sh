@@ -28,7 +28,7 @@ symbol() {
   echo "$found"
 }
 driver_symbol=$(symbol 'feedCounted')
-machine_symbol=$(symbol '7MachineV6handle_2at4into')
+machine_symbol=$(symbol '7MachineV6handle_2at4intoAA11Disposition')
 
 collected() { # symbol mode rounds
   valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect="$1" "$bench" "$2" "$3" \
