@@ -56,13 +56,9 @@ extension Machine {
     }
   }
 
-  var expiryDeadline: Instant? { queue.nextExpiry(lanes: policy.lanes) }
-
+  @inline(__always)
   func deriveNextDeadline() -> Instant? {
-    let own = ownDeadline?.at
-    guard let expiry = expiryDeadline else { return own }
-    guard let own else { return expiry }
-    return min(own, expiry)
+    earliest(ownDeadline?.at, queue.nextExpiry)
   }
 
   /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts
@@ -70,7 +66,7 @@ extension Machine {
   mutating func deadlineReached(into effects: inout Effects) -> Disposition {
     guard let deadline = nextDeadline, now >= deadline else { return .ignored(.early) }
     serveVerdict(into: &effects)
-    queue.expire(at: now, lanes: policy.lanes, into: &effects)
+    queue.expire(at: now, into: &effects)
     serveStart(into: &effects)
     return .accepted
   }

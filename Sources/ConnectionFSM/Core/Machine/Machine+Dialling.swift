@@ -114,7 +114,7 @@ extension Machine {
     primary = nil
     lastCause = cause
     effects.append(.ended(link.epoch, cause))
-    queue.linkEnded(lanes: policy.lanes, into: &effects)
+    queue.linkEnded(into: &effects)
   }
 
   /// The close that the user asked for is done; the first cause stands, whatever ended it (I8).
@@ -131,6 +131,6 @@ extension Machine {
   ) {
     lastCause = cause
     state = .closed(Closed(cause: cause, reason: reason))
-    queue.endAll(lanes: policy.lanes, into: &effects)
+    queue.endAll(into: &effects)
   }
 }

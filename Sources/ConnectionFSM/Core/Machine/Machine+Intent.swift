@@ -42,7 +42,7 @@ extension Machine {
         wanted = false
         primary?.close(at: now)
         effects.append(.closeTransport(link.epoch))
-        queue.cancelWaiting(lanes: policy.lanes, into: &effects)
+        queue.cancelWaiting(into: &effects)
         return .accepted
       case .connecting, .authenticating:
         // Nothing of the application is on this link: cut it, wait for nobody (RC082 to RC085).
@@ -71,7 +71,7 @@ extension Machine {
     if let primary, primary.stage == .closing { return .rejected(.closed) }
     expireOverdue(into: &effects)
     let disposition = queue.offer(
-      lane, byteCount: byteCount, at: now, lanes: policy.lanes, into: &effects)
+      lane, byteCount: byteCount, at: now, into: &effects)
     launchWaiting(into: &effects)
     return disposition
   }
@@ -81,13 +81,13 @@ extension Machine {
   mutating func launchWaiting(into effects: inout Effects) {
     guard let primary, primary.stage == .open, primary.writable else { return }
     expireOverdue(into: &effects)
-    queue.launch(on: primary.epoch, lanes: policy.lanes, into: &effects)
+    queue.launch(on: primary.epoch, into: &effects)
   }
 
   /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time,
   /// nor let one hold the place of a new one.
   private mutating func expireOverdue(into effects: inout Effects) {
     guard let deadline = nextDeadline, now >= deadline else { return }
-    queue.expire(at: now, lanes: policy.lanes, into: &effects)
+    queue.expire(at: now, into: &effects)
   }
 }

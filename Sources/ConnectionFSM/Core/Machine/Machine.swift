@@ -39,7 +39,7 @@ public struct Machine: Sendable {
   var otherFailures: UInt32 = 0
 
   var random: SplitMix64
-  var queue = SendQueue()
+  var queue: SendQueue
 
   /// Makes a machine at rest.
   /// - Parameters:
@@ -48,6 +48,7 @@ public struct Machine: Sendable {
   public init(policy: Policy, seed: UInt64) {
     self.policy = policy
     random = SplitMix64(seed: seed)
+    queue = SendQueue(lanes: policy.lanes)
   }
 
   /// Takes an input, changes state, and says what to do.
@@ -79,7 +80,7 @@ public struct Machine: Sendable {
     case .offer(let lane, let byteCount):
       return offer(to: lane, byteCount: byteCount, into: &effects)
     case .cancel(let id):
-      let cancelled = queue.cancel(id, lanes: policy.lanes, into: &effects)
+      let cancelled = queue.cancel(id, into: &effects)
       return cancelled ? .accepted : .ignored(.redundant)
     case .demandChanged(let demand): return demandChanged(demand, into: &effects)
     case .lifecycleChanged(let lifecycle): return lifecycleChanged(lifecycle, into: &effects)
