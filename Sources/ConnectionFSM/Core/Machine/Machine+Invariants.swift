@@ -1,8 +1,8 @@
 // Our own promises. A broken one is a bug of this package and traps; weather never does.
 
 extension Machine {
-  /// The first invariant that does not hold, or nil. Checked after every transition in debug builds,
-  /// and by every simulation and exploration.
+  /// The first invariant that does not hold, or nil. Checked after every transition in debug
+  /// builds, and by every simulation and exploration.
   package var brokenInvariant: StaticString? {
     var isLinked = false
     if case .linked = state { isLinked = true }
