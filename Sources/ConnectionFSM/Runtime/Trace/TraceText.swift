@@ -12,10 +12,10 @@ public struct TraceText: Sendable {
   public var head: String {
     paint(
       .faint,
-      Self.columns("time", "input", "state", "effects, and what the machine waits for"))
+      Self.columns("time", "input", "  state", "effects, and until when it waits"))
   }
 
-  /// One step.
+  /// One step. The state is marked where it changes, and a cause is named once a line.
   public func line(_ record: TraceRecord) -> String {
     var notes = record.effects.map(\.description).joined(separator: ", ")
     if record.disposition != .accepted {
@@ -24,15 +24,25 @@ public struct TraceText: Sendable {
     if let next = record.nextDeadline, record.disposition.counts {
       notes += notes.isEmpty ? "until \(Self.time(next))" : "; until \(Self.time(next))"
     }
-    if let cause = record.cause, record.from != record.to { notes += " (\(cause))" }
-    let state = record.from == record.to ? "\(record.to)" : "\(record.from) → \(record.to)"
-    let text = Self.columns(Self.time(record.instant), record.input.description, state, notes)
+    if let cause = record.cause, record.from != record.to, !record.ends(with: cause) {
+      notes += " (\(cause))"
+    }
+    let state = record.from == record.to ? "  \(record.to)" : "→ \(record.to)"
+    let text = Self.columns(Self.time(record.instant), Self.input(of: record), state, notes)
     return paint(style(of: record), text)
   }
 
   /// Something that is no step of the machine: what the network did, what the application saw.
   public func note(_ text: String, at instant: Instant) -> String {
     paint(.faint, Self.columns(Self.time(instant), "· " + text, "", ""))
+  }
+
+  /// The input, without the cause that an effect of the same line names.
+  private static func input(of record: TraceRecord) -> String {
+    if case .transport(let epoch, .failed(let cause)) = record.input, record.ends(with: cause) {
+      return "\(epoch) failed"
+    }
+    return record.input.description
   }
 
   /// Milliseconds, rounded down; the machine's own line holds the rest.
@@ -42,11 +52,13 @@ public struct TraceText: Sendable {
     return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
   }
 
+  // Widths that keep the common lines of a trace within 100 columns; a longer text pushes the rest of
+  // its own line only.
   private static func columns(
     _ time: String, _ input: String, _ state: String, _ notes: String
   ) -> String {
-    var line = String(repeating: " ", count: max(0, 9 - time.count)) + time + "  "
-    line += padded(input, to: 34) + "  " + padded(state, to: 26) + "  " + notes
+    var line = String(repeating: " ", count: max(0, 8 - time.count)) + time + "  "
+    line += padded(input, to: 22) + "  " + padded(state, to: 16) + "  " + notes
     while line.last == " " { line.removeLast() }
     return line
   }
@@ -87,6 +99,16 @@ extension Disposition {
     switch self {
     case .accepted, .taken: true
     case .rejected, .ignored: false
+    }
+  }
+}
+
+extension TraceRecord {
+  /// Whether an effect says that an attempt ended for this cause.
+  fileprivate func ends(with cause: Cause) -> Bool {
+    effects.contains { effect in
+      if case .ended(_, cause) = effect { return true }
+      return false
     }
   }
 }
