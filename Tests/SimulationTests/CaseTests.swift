@@ -29,7 +29,9 @@ struct CaseTests {
     try simulation.run()
   }
 
-  @Test("a reported case has its right outcome whatever the seed", arguments: 1...20 as ClosedRange<UInt64>)
+  @Test(
+    "a reported case has its right outcome whatever the seed",
+    arguments: 1...20 as ClosedRange<UInt64>)
   func rightOutcomeForOtherSeeds(seed: UInt64) throws {
     // Their expectations hold for every draw of the jitter; RC094 counts dials within wide bounds.
     for file in Fixtures.names(in: "cases") {

@@ -56,8 +56,8 @@ struct ExplorationTests {
 
 @Suite("Random walks: every promise over long lives")
 struct RandomWalkTests {
-  // Each shard is one test, so that they share the cores. 10,000 walks of 1,000 steps in all; a debug
-  // build, eight times slower, takes a tenth of them.
+  // Each shard is one test, so that they share the cores. 10,000 walks of 1,000 steps in all; a
+  // debug build, eight times slower, takes a tenth of them.
   #if DEBUG
     static let walksPerShard: UInt64 = 125
   #else

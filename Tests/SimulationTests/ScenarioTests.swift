@@ -69,7 +69,8 @@ struct ScenarioErrorTests {
   @Test("a step that nothing consumes fails the run and says what to do")
   func unconsumed() {
     let found = problem(
-      #"{ "t": 0, "ev": "api.connect" }, { "t": 1, "ev": "net.open" }, { "t": 2, "ev": "net.open" }"#)
+      #"{ "t": 0, "ev": "api.connect" }, { "t": 1, "ev": "net.open" }, { "t": 2, "ev": "net.open" }"#
+    )
     #expect(found.hasPrefix("step 3: net.open was never consumed"))
   }
 
@@ -106,7 +107,10 @@ struct ScenarioErrorTests {
       (#""ev": "expect.pings", "arg": 1"#, "expected 1, but it was 0"),
       (#""ev": "expect.waits", "arg": "2s""#, "but it was []"),
       (#""ev": "expect.wire", "arg": "m1""#, "expected m1, but it was m1,m2"),
-      (#""ev": "expect.outcome", "arg": "m1 expired""#, "expected m1 expired, but it was m1 written"),
+      (
+        #""ev": "expect.outcome", "arg": "m1 expired""#,
+        "expected m1 expired, but it was m1 written"
+      ),
     ])
   func failingExpectation(step: String, expected: String) {
     let found = problem(

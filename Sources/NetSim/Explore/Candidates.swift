@@ -1,7 +1,7 @@
 public import ConnectionFSM
 
-/// Everything that can happen to a machine next: wishes, conditions, time early, due and late, and answers of
-/// the current attempt, of a past one and of one that never was.
+/// Everything that can happen to a machine next: wishes, conditions, time early, due and late, and
+/// answers of the current attempt, of a past one and of one that never was.
 ///
 /// The list depends on the machine alone and is always in the same order.
 public struct Candidates {

@@ -14,9 +14,9 @@ public struct Counterexample: Error, CustomStringConvertible, Sendable {
 
 /// Tries every sequence of inputs up to a length, with every promise checked after each.
 ///
-/// Breadth first, so that a counterexample is as short as can be. Two ways that lead to equal machines under
-/// equal books are followed once; equality is that of a 64-bit hash over every fact, whose chance to hide one
-/// of a million states is below one in ten million.
+/// Breadth first, so that a counterexample is as short as can be. Two ways that lead to equal
+/// machines under equal books are followed once; equality is that of a 64-bit hash over every fact,
+/// whose chance to hide one of a million states is below one in ten million.
 public struct Explorer {
   /// What an exploration has seen.
   public struct Result: Equatable, Sendable {

@@ -2,8 +2,9 @@ public import ConnectionFSM
 
 /// Runs one machine against a scripted or a serving network, in virtual time.
 ///
-/// The owner of the machine here is a strict one: a ``Referee`` carries out each effect on its own books and
-/// stops the run at the first illegal one. Nothing sleeps: time jumps to the next thing that happens.
+/// The owner of the machine here is a strict one: a ``Referee`` carries out each effect on its own
+/// books and stops the run at the first illegal one. Nothing sleeps: time jumps to the next thing
+/// that happens.
 public struct Simulation: Sendable {
   /// What a run has to tell, in order.
   public enum Event: Sendable {
@@ -19,8 +20,8 @@ public struct Simulation: Sendable {
     case report(Epoch, TransportEvent)
   }
 
-  // At one instant the story comes first, then the network, then the client's own deadlines: what has
-  // arrived is read before a deadline is judged.
+  // At one instant the story comes first, then the network, then the client's own deadlines: what
+  // has arrived is read before a deadline is judged.
   enum Actor: UInt32 {
     case story
     case network
@@ -70,7 +71,7 @@ public struct Simulation: Sendable {
   }
 
   private static func instant(_ step: Scenario.Step) -> Instant {
-    Instant(nanoseconds: Int64((step.t * 1e9).rounded()))
+    .origin + TimeSpan(seconds: step.t)
   }
 }
 
@@ -84,8 +85,8 @@ extension Simulation {
 extension Simulation {
   /// Runs the whole story.
   /// - Parameter observe: Hears everything, in order.
-  /// - Throws: ``Violation`` for a broken promise of the machine; ``ScenarioError`` for an expectation that
-  ///   was not met or a step that nothing ever consumed.
+  /// - Throws: ``Violation`` for a broken promise of the machine; ``ScenarioError`` for an
+  ///   expectation that was not met or a step that nothing ever consumed.
   public mutating func run(_ observe: (Event) -> Void = { _ in }) throws {
     let end = scenario.steps.last.map(Self.instant) ?? .origin
     while let next = nextInstant, next <= end {

@@ -89,6 +89,16 @@ struct ConnectionTests {
     #expect(rig.log.all == ["c full", "a written", "b inDoubt"])
   }
 
+  @Test("I16: what the protocol cannot carry is turned away at the door and harms nothing")
+  func notEncodable() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.open()
+    rig.post("unsendable")
+    rig.post("a")
+    #expect(rig.log.all == ["unsendable notEncodable"])
+    #expect(rig.transport.orders == ["open #1 tcp://home:1", "send #1 a"])
+  }
+
   @Test("F47: what was not acknowledged is sent again on the next link, in order")
   func redelivery() throws {
     let rig = try ConnectionRig(policy: policy())
@@ -256,7 +266,8 @@ struct ConnectionLifetimeTests {
     weak var gone: Connection?
     do {
       let connection = try Connection(
-        transport, policy: policy(heartbeat: Heartbeat(interval: .seconds(9), timeout: .seconds(4))),
+        transport,
+        policy: policy(heartbeat: Heartbeat(interval: .seconds(9), timeout: .seconds(4))),
         seed: 1)
       gone = connection
       let states = connection.states()

@@ -1,7 +1,7 @@
 import ConnectionFSM
 
-/// A transport that writes down its orders and reports what the test tells it to. The test and its loop
-/// share one thread, so it may be handed over and kept.
+/// A transport that writes down its orders and reports what the test tells it to. The test and its
+/// loop share one thread, so it may be handed over and kept.
 final class ScriptedTransport: Transport, @unchecked Sendable {
   let loop: ManualLoop
   let canPing: Bool
@@ -18,6 +18,8 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
   }
 
   var eventLoop: any EventLoop { loop }
+
+  func admits(_ message: Message) -> Bool { message.text != "unsendable" }
 
   func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
     orders.append("open \(epoch) \(endpoint)")
