@@ -32,6 +32,9 @@ struct Rig {
     return Step(disposition: disposition, phase: machine.phase, effects: Array(effects))
   }
 
+  /// Lets time pass without a word to the machine.
+  mutating func advance(to instant: Instant) { now = instant }
+
   /// Says something on behalf of the newest transport.
   @discardableResult
   mutating func transport(_ event: TransportEvent, at instant: Instant? = nil) -> Step {
