@@ -42,6 +42,8 @@ struct EndpointTests {
       ("tcp://[::1]", "port"), ("tcp://[::1]80", "port"),
       ("tcp://exa mple.com:80", "space"), ("tcp://a\u{0}b:80", "space"),
       ("tcp://a\nb:80", "space"), ("tcp://a\u{7F}:80", "space"),
+      ("tcp://user@host:80", "user"), ("tcp://host/path:80", "path"), ("tcp://a#b:80", "path"),
+      ("tcp://[[::1]:80", "path"), ("tcp://example.com:+80", "port"),
     ])
   func refuses(text: String, mend: String) {
     let error = #expect(throws: EndpointError.self) { try Endpoint(text) }
