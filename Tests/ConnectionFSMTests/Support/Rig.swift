@@ -3,7 +3,7 @@ import Testing
 
 /// What a driver holds: a machine, its effects, its time. Nothing but inputs moves it.
 ///
-/// Every effect goes through a ``Ledger``, which fails the test on whatever no driver should be asked.
+/// Every effect goes through a ``Ledger``, which fails the test on what no driver should be asked.
 struct Rig {
   private(set) var machine: Machine
   private(set) var ledger: Ledger

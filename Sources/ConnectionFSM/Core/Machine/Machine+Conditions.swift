@@ -77,8 +77,8 @@ extension Machine {
   private mutating func pathRegained(into effects: inout Effects) {
     networkFailures = 0
     if let link = primary, link.stage == .connecting, link.suspect {
-      // Dialled into a dead path, its handshake sleeps in ever longer retransmissions: start afresh,
-      // as the same attempt (RC150).
+      // Dialled into a dead path, its handshake sleeps in ever longer retransmissions: start
+      // afresh, as the same attempt (RC150).
       if link.isCounted, attempts > 0 { attempts -= 1 }
       effects.append(.abortTransport(link.epoch))
       retire(link, because: .pathLost, into: &effects)

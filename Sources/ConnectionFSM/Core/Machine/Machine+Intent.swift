@@ -23,7 +23,7 @@ extension Machine {
     return .accepted
   }
 
-  /// An attempt runs, or its credentials are on their way: asking twice would ask the provider twice.
+  /// An attempt runs, or its credentials are on their way: a second one would ask for them twice.
   private var isUnderWay: Bool {
     if case .waitingForCredentials = state { return true }
     return primary != nil
@@ -80,8 +80,8 @@ extension Machine {
     queue.launch(on: primary.epoch, lanes: policy.lanes, into: &effects)
   }
 
-  /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time, nor
-  /// let one hold the place of a new one.
+  /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time,
+  /// nor let one hold the place of a new one.
   private mutating func expireOverdue(into effects: inout Effects) {
     guard let deadline = nextDeadline, now >= deadline else { return }
     queue.expire(at: now, lanes: policy.lanes, into: &effects)
