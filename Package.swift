@@ -32,10 +32,10 @@ let package = Package(
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
-      name: "TransportsTests", dependencies: ["ConnectionFSM", "Transports"],
+      name: "TransportsTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],

@@ -2,8 +2,8 @@ import ConnectionFSM
 
 /// A strict witness: what was dialled, ended, taken, sent and settled, and what must never happen.
 ///
-/// It knows the contract only, nothing of the machine's inside: one transport (I3), rising epochs (I2),
-/// one end an epoch (I8), one end a message that tells the truth (I11), spaced dials (I6).
+/// It knows the contract only, nothing of the machine's inside: one transport (I3), rising epochs
+/// (I2), one end an epoch (I8), one end a message that tells the truth (I11), spaced dials (I6).
 struct Ledger {
   struct Dial {
     let epoch: Epoch

@@ -3,7 +3,7 @@ import Testing
 
 /// What a driver holds: a machine, its effects, its time. Nothing but inputs moves it.
 ///
-/// Every effect goes through a ``Ledger``, which fails the test on whatever no driver should be asked.
+/// Every effect goes through a ``Ledger``, which fails the test on what no driver should be asked.
 struct Rig {
   private(set) var machine: Machine
   private(set) var ledger: Ledger
@@ -31,6 +31,9 @@ struct Rig {
     if let broken = machine.brokenInvariant { Issue.record("\(broken), after \(input)") }
     return Step(disposition: disposition, phase: machine.phase, effects: Array(effects))
   }
+
+  /// Lets time pass without a word to the machine.
+  mutating func advance(to instant: Instant) { now = instant }
 
   /// Says something on behalf of the newest transport.
   @discardableResult
