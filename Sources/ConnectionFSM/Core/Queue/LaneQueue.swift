@@ -28,6 +28,9 @@ struct LaneQueue: Sendable {
   private(set) var lastSequence: UInt64 = 0
   /// The highest sequence ever given to a transport: up to here an unsettled end is in doubt.
   private var sentThrough: UInt64 = 0
+  /// When the oldest waiting message expires; `never` if none does. Derived at the end of each change,
+  /// since the machine asks after every transition, and most of those do not touch the queue.
+  private(set) var nextExpiry = Instant.never
 
   init(_ id: LaneID, _ lane: Lane) {
     self.id = id
@@ -37,16 +40,17 @@ struct LaneQueue: Sendable {
   /// How many messages wait to be given to a transport.
   var waiting: UInt32 { count &- inFlight }
 
-  /// When the oldest waiting message expires.
-  @inline(__always)
-  var nextExpiry: Instant? {
-    guard waiting > 0, let timeToLive = lane.timeToLive else { return nil }
-    return self[inFlight].offeredAt + timeToLive
-  }
-
   private subscript(place: UInt32) -> Entry {
     get { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] }
     set { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] = newValue }
+  }
+
+  private mutating func deriveNextExpiry() {
+    guard waiting > 0, let timeToLive = lane.timeToLive else {
+      nextExpiry = .never
+      return
+    }
+    nextExpiry = self[inFlight].offeredAt + timeToLive
   }
 
   private var mask: UInt32 { UInt32(truncatingIfNeeded: ring.count) &- 1 }
@@ -89,6 +93,7 @@ extension LaneQueue {
     self[count] = Entry(sequence: lastSequence, offeredAt: now, byteCount: newBytes)
     count &+= 1
     byteCount &+= newBytes
+    if waiting == 1 { deriveNextExpiry() }
     return lastSequence
   }
 
@@ -110,6 +115,7 @@ extension LaneQueue {
     inFlight &+= launched
     let last = self[inFlight &- 1].sequence
     if sentThrough < last { sentThrough = last }
+    deriveNextExpiry()
     effects.append(.transmit(epoch, range(first, last)))
   }
 
@@ -146,7 +152,9 @@ extension LaneQueue {
   /// The link is gone: what was in flight is in doubt, or waits again in its old order.
   mutating func linkEnded(into effects: inout Effects) {
     switch lane.delivery {
-    case .atLeastOnce: inFlight = 0
+    case .atLeastOnce:
+      inFlight = 0
+      deriveNextExpiry()
     case .atMostOnce:
       _ = settle(through: .max, promise: .atMostOnce, as: .inDoubt, into: &effects)
     }
@@ -213,6 +221,7 @@ extension LaneQueue {
     }
     head &+= removed
     count -= removed
+    deriveNextExpiry()
   }
 }
 
