@@ -61,7 +61,7 @@ extension Machine {
     switch policy.path.onLoss {
     case .close:
       effects.append(.abortTransport(link.epoch))
-      linkFailed(link, because: .pathLost, into: &effects)
+      linkFailed(because: .pathLost, into: &effects)
     case .probe:
       // Once a silence: a flapping path must not push the verdict away for ever (I19).
       guard let heartbeat = policy.heartbeat, !link.suspect else { return }

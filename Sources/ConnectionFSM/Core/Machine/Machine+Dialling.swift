@@ -82,7 +82,8 @@ extension Machine {
 
 extension Machine {
   /// The link ended by itself, or a deadline of ours ended it.
-  mutating func linkFailed(_ link: Link, because cause: Cause, into effects: inout Effects) {
+  mutating func linkFailed(because cause: Cause, into effects: inout Effects) {
+    guard let link = primary else { return }
     if link.stage == .closing { return finish(link, into: &effects) }
     // Stability is a fact, not a timer: how long was it open?
     if link.stage == .open, now - link.since >= policy.backoff.stability { forgetFailures() }

@@ -63,6 +63,7 @@ extension Machine {
     return .accepted
   }
 
+  @inline(always)
   mutating func offer(
     to lane: LaneID, byteCount: UInt32, into effects: inout Effects
   ) -> Disposition {
@@ -77,6 +78,7 @@ extension Machine {
 
   /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a
   /// backlog.
+  @inline(always)
   mutating func launchWaiting(into effects: inout Effects) {
     guard let primary, primary.stage == .open, primary.writable else { return }
     expireOverdue(into: &effects)
@@ -85,6 +87,7 @@ extension Machine {
 
   /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time,
   /// nor let one hold the place of a new one.
+  @inline(always)
   private mutating func expireOverdue(into effects: inout Effects) {
     guard let deadline = nextDeadline, now >= deadline else { return }
     queue.expire(at: now, into: &effects)

@@ -73,6 +73,7 @@ public struct Machine: Sendable {
     return disposition
   }
 
+  @inline(always)
   private mutating func dispatch(_ input: Input, into effects: inout Effects) -> Disposition {
     switch input {
     case .connect(let endpoint): return connect(to: endpoint, into: &effects)
@@ -89,11 +90,11 @@ public struct Machine: Sendable {
     case .credentials(let epoch, let answer):
       return credentialsAnswered(epoch, answer, into: &effects)
     case .transport(let epoch, let event):
-      guard let link = primary, link.epoch == epoch else { return .ignored(.staleEpoch) }
-      return transportReported(event, of: link, into: &effects)
+      guard primary?.epoch == epoch else { return .ignored(.staleEpoch) }
+      return transportReported(event, into: &effects)
     case .session(let epoch, let event):
-      guard let link = primary, link.epoch == epoch else { return .ignored(.staleEpoch) }
-      return sessionReported(event, of: link, into: &effects)
+      guard primary?.epoch == epoch else { return .ignored(.staleEpoch) }
+      return sessionReported(event, into: &effects)
     }
   }
 }

@@ -28,6 +28,9 @@ struct LaneQueue: Sendable {
   private(set) var lastSequence: UInt64 = 0
   /// The highest sequence ever given to a transport: up to here an unsettled end is in doubt.
   private var sentThrough: UInt64 = 0
+  /// When the oldest waiting message expires; `never` if none does. Derived at the end of each change,
+  /// since the machine asks after every transition, and most of those do not touch the queue.
+  private(set) var nextExpiry = Instant.never
 
   init(_ id: LaneID, _ lane: Lane) {
     self.id = id
@@ -37,16 +40,18 @@ struct LaneQueue: Sendable {
   /// How many messages wait to be given to a transport.
   var waiting: UInt32 { count &- inFlight }
 
-  /// When the oldest waiting message expires.
-  @inline(__always)
-  var nextExpiry: Instant? {
-    guard waiting > 0, let timeToLive = lane.timeToLive else { return nil }
-    return self[inFlight].offeredAt + timeToLive
-  }
-
   private subscript(place: UInt32) -> Entry {
     get { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] }
     set { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] = newValue }
+  }
+
+  @inline(always)
+  private mutating func deriveNextExpiry() {
+    guard waiting > 0, let timeToLive = lane.timeToLive else {
+      nextExpiry = .never
+      return
+    }
+    nextExpiry = self[inFlight].offeredAt + timeToLive
   }
 
   private var mask: UInt32 { UInt32(truncatingIfNeeded: ring.count) &- 1 }
@@ -70,25 +75,26 @@ extension LaneQueue {
   }
 
   /// How many waiting messages must go to make room; nil if there is none to be made.
+  @inline(always)
   private func evictionsNeeded(for newBytes: UInt32) -> UInt32? {
-    var live = count
     var bytes = byteCount
     var evictions: UInt32 = 0
-    while live >= lane.countLimit || bytes > lane.byteLimit - newBytes {
+    while count &- evictions >= lane.countLimit || bytes > lane.byteLimit &- newBytes {
       guard evictions < waiting else { return nil }
-      bytes -= self[inFlight + evictions].byteCount
-      live -= 1
-      evictions += 1
+      bytes &-= self[inFlight &+ evictions].byteCount
+      evictions &+= 1
     }
     return evictions
   }
 
+  @inline(always)
   private mutating func append(byteCount newBytes: UInt32, at now: Instant) -> UInt64 {
     if count == UInt32(truncatingIfNeeded: ring.count) { grow() }
     lastSequence &+= 1
     self[count] = Entry(sequence: lastSequence, offeredAt: now, byteCount: newBytes)
     count &+= 1
     byteCount &+= newBytes
+    if waiting == 1 { deriveNextExpiry() }
     return lastSequence
   }
 
@@ -110,9 +116,11 @@ extension LaneQueue {
     inFlight &+= launched
     let last = self[inFlight &- 1].sequence
     if sentThrough < last { sentThrough = last }
+    deriveNextExpiry()
     effects.append(.transmit(epoch, range(first, last)))
   }
 
+  @inline(always)
   private func range(_ first: UInt64, _ last: UInt64) -> MessageRange {
     MessageRange(MessageID(lane: id, sequence: first), MessageID(lane: id, sequence: last))
   }
@@ -146,7 +154,9 @@ extension LaneQueue {
   /// The link is gone: what was in flight is in doubt, or waits again in its old order.
   mutating func linkEnded(into effects: inout Effects) {
     switch lane.delivery {
-    case .atLeastOnce: inFlight = 0
+    case .atLeastOnce:
+      inFlight = 0
+      deriveNextExpiry()
     case .atMostOnce:
       _ = settle(through: .max, promise: .atMostOnce, as: .inDoubt, into: &effects)
     }
@@ -186,33 +196,41 @@ extension LaneQueue {
   }
 
   /// Ends entries that do not fly and closes the gap by moving the older ones up.
-  ///
-  /// Never-sent and in-doubt are different words: what some transport was given before is in doubt,
-  /// whatever ends the rest. The ids rise, so those come first.
+  @inline(always)
   private mutating func remove(
     _ removed: UInt32, at place: UInt32, as outcome: Outcome, into effects: inout Effects
   ) {
     guard removed > 0 else { return }
-    let first = self[place].sequence
-    let last = self[place + removed - 1].sequence
-    var lastSent: UInt64?
-    var firstUnsent: UInt64?
-    for offset in place..<place + removed {
-      let entry = self[offset]
-      byteCount -= entry.byteCount
-      if entry.sequence <= sentThrough {
-        lastSent = entry.sequence
-      } else if firstUnsent == nil {
-        firstUnsent = entry.sequence
-      }
+    reportEnd(of: removed, at: place, as: outcome, into: &effects)
+    for offset in 0..<removed { byteCount &-= self[place &+ offset].byteCount }
+    if place > 0 { closeGap(of: removed, at: place) }
+    head &+= removed
+    count &-= removed
+    deriveNextExpiry()
+  }
+
+  /// Never-sent and in-doubt are different words: what some transport was given before is in doubt,
+  /// whatever ends the rest. The ids rise, so what was sent comes first.
+  @inline(always)
+  private func reportEnd(
+    of removed: UInt32, at place: UInt32, as outcome: Outcome, into effects: inout Effects
+  ) {
+    var first = self[place].sequence
+    let last = self[place &+ removed &- 1].sequence
+    if first <= sentThrough {
+      var sent: UInt32 = 1
+      while sent < removed, self[place &+ sent].sequence <= sentThrough { sent &+= 1 }
+      effects.append(.settle(range(first, self[place &+ sent &- 1].sequence), .inDoubt))
+      if sent == removed { return }
+      first = self[place &+ sent].sequence
     }
-    if let lastSent { effects.append(.settle(range(first, lastSent), .inDoubt)) }
-    if let firstUnsent { effects.append(.settle(range(firstUnsent, last), outcome)) }
+    effects.append(.settle(range(first, last), outcome))
+  }
+
+  private mutating func closeGap(of removed: UInt32, at place: UInt32) {
     for offset in stride(from: Int64(place) - 1, through: 0, by: -1) {
       self[UInt32(offset) + removed] = self[UInt32(offset)]
     }
-    head &+= removed
-    count -= removed
   }
 }
 

@@ -31,7 +31,7 @@ struct SendQueue: Sendable {
   }
 
   // Not a subscript that yields the lane: it would allocate a frame at each access.
-  @inline(__always)
+  @inline(always)
   private mutating func withLane<Result>(
     _ id: LaneID, _ body: (inout LaneQueue) -> Result
   ) -> Result {
@@ -43,7 +43,7 @@ struct SendQueue: Sendable {
     }
   }
 
-  @inline(__always)
+  @inline(always)
   private mutating func forEachLane(_ body: (inout LaneQueue) -> Void) {
     body(&lane0)
     body(&lane1)
@@ -56,7 +56,7 @@ struct SendQueue: Sendable {
 
 extension SendQueue {
   /// Takes a message or turns it away; may evict older ones.
-  @inline(__always)
+  @inline(always)
   mutating func offer(
     _ id: LaneID, byteCount: UInt32, at now: Instant, into effects: inout Effects
   ) -> Disposition {
@@ -65,7 +65,7 @@ extension SendQueue {
   }
 
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
-  @inline(__always)
+  @inline(always)
   mutating func launch(on epoch: Epoch, into effects: inout Effects) {
     forEachLane { lane in
       if lane.waiting > 0 { lane.launch(on: epoch, into: &effects) }
@@ -73,7 +73,7 @@ extension SendQueue {
   }
 
   /// Ends what the transport reported of a lane with the given promise; false if it ended nothing.
-  @inline(__always)
+  @inline(always)
   mutating func settle(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
   ) -> Bool {
@@ -107,20 +107,11 @@ extension SendQueue {
     forEachLane { $0.expire(at: now, into: &effects) }
   }
 
-  /// When the next waiting message expires.
-  @inline(__always)
-  var nextExpiry: Instant? {
-    earliest(
-      earliest(lane0.nextExpiry, lane1.nextExpiry), earliest(lane2.nextExpiry, lane3.nextExpiry))
+  /// When the next waiting message expires; `never` if none does.
+  @inline(always)
+  var nextExpiry: Instant {
+    min(min(lane0.nextExpiry, lane1.nextExpiry), min(lane2.nextExpiry, lane3.nextExpiry))
   }
-}
-
-/// The earlier of two instants of which each may never come.
-@inline(__always)
-func earliest(_ one: Instant?, _ other: Instant?) -> Instant? {
-  guard let one else { return other }
-  guard let other else { return one }
-  return min(one, other)
 }
 
 extension SendQueue: Equatable {
