@@ -28,6 +28,9 @@ static const int cel_stream_flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
 static const int cel_eai_nodata = -5;
 static const int cel_eai_addrfamily = -9;
 
+// Behind _GNU_SOURCE in sys/socket.h.
+extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
 // prctl is variadic, which Swift cannot call.
 static inline int cel_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
 #endif

@@ -2,9 +2,9 @@ public import ConnectionFSM
 
 /// What is going to happen, ordered by (instant, actor, that actor's own sequence).
 ///
-/// The order names no global counter, so that a run cut into shards pops each actor's events in the same
-/// order as a run in one piece. A heap with four children a node: shallower than a binary one, and the
-/// children of a node lie in one or two cache lines.
+/// The order names no global counter, so that a run cut into shards pops each actor's events in the
+/// same order as a run in one piece. A heap with four children a node: shallower than a binary one,
+/// and the children of a node lie in one or two cache lines.
 public struct EventQueue<Event: Sendable>: Sendable {
   private struct Entry: Sendable {
     var instant: Instant

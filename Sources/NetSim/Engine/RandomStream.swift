@@ -2,8 +2,8 @@ public import ConnectionFSM
 
 /// Random draws for one purpose, independent of every other stream of the same seed.
 ///
-/// One stream a link and purpose: a new draw in one place moves none in another, so that a scenario keeps
-/// its meaning when the simulator learns something new.
+/// One stream a link and purpose: a new draw in one place moves none in another, so that a scenario
+/// keeps its meaning when the simulator learns something new.
 public struct RandomStream: Sendable {
   private var generator: SplitMix64
 

@@ -1,6 +1,7 @@
 import ConnectionFSM
 
-/// The referee's own account of every message: taken, given to a transport, ended exactly once (I11).
+/// The referee's own account of every message: taken, given to a transport, ended exactly once
+/// (I11).
 struct MessageBooks: Hashable, Sendable {
   private struct Entry: Hashable, Sendable {
     let id: MessageID

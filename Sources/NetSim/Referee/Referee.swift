@@ -1,10 +1,10 @@
 public import ConnectionFSM
 
-/// A strict owner of a machine: it keeps its own books of transports and messages, carries out each effect
-/// on them, and objects to the first one that is illegal.
+/// A strict owner of a machine: it keeps its own books of transports and messages, carries out each
+/// effect on them, and objects to the first one that is illegal.
 ///
-/// The books are kept independently of the machine, so that a machine which is wrong about itself is found
-/// out. A value, so that an exploration can branch.
+/// The books are kept independently of the machine, so that a machine which is wrong about itself
+/// is found out. A value, so that an exploration can branch.
 public struct Referee: Sendable {
   /// One transport that was opened and not let go of.
   struct Live: Hashable, Sendable {
@@ -215,8 +215,8 @@ extension Referee {
 extension Phase {
   /// Whether one step may lead from this phase to another one.
   ///
-  /// Written from the diagram in DESIGN §3, not from the machine. One step may pass through a phase: a link
-  /// that ends may be followed at once by the next dial.
+  /// Written from the diagram in DESIGN §3, not from the machine. One step may pass through a
+  /// phase: a link that ends may be followed at once by the next dial.
   func leads(to next: Phase) -> Bool {
     let seeking: [Phase] = [
       .offline, .backingOff, .waitingForCredentials, .suspended, .connecting,
@@ -247,7 +247,12 @@ extension Referee: Hashable {
   public func hash(into hasher: inout Hasher) {
     hasher.combine(transports)
     hasher.combine(books)
+    hasher.combine(wanted)
+    hasher.combine(endpoint)
     hasher.combine(lastEpoch)
+    hasher.combine(requested)
+    hasher.combine(unended)
+    hasher.combine(lastDialAt)
     hasher.combine(isAsked)
   }
 }

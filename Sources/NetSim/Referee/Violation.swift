@@ -1,4 +1,5 @@
-/// A broken promise: which one, and how. A bug of the machine or of the driver, never of the weather.
+/// A broken promise: which one, and how. A bug of the machine or of the driver, never of the
+/// weather.
 public struct Violation: Error, Equatable, CustomStringConvertible, Sendable {
   /// The invariant's id (FEATURES §5), or a name where there is none.
   public let invariant: String

@@ -177,7 +177,7 @@ extension ActionReader {
     guard let count = Double(digits), count.isFinite, count <= 9e9,
       ["", "s", "ms"].contains(word.dropFirst(digits.count))
     else { throw error("“\(text)” is no span; write 8s or 250ms") }
-    return .nanoseconds(Int64((count * (isMilliseconds ? 1e6 : 1e9)).rounded()))
+    return TimeSpan(seconds: isMilliseconds ? count / 1000 : count)
   }
 
   /// `a`, `a,b,c`, or `m1..m25`.

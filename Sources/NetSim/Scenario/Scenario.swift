@@ -1,9 +1,10 @@
 public import ConnectionFSM
 
-/// A story of one connection: a policy, a seed, and what the application, the network and the device do.
+/// A story of one connection: a policy, a seed, and what the application, the network and the
+/// device do.
 ///
-/// The one format for everything: the demo reads it, a bug report attaches it, the regression tests are
-/// a folder of it. As JSON:
+/// The one format for everything: the demo reads it, a bug report attaches it, the regression tests
+/// are a folder of it. As JSON:
 ///
 /// ```json
 /// {
@@ -105,7 +106,8 @@ private struct ScenarioArgument: Decodable {
   }
 }
 
-/// A scenario that cannot be run, or did not go as it said: which step, what is wrong, and the mend.
+/// A scenario that cannot be run, or did not go as it said: which step, what is wrong, and the
+/// mend.
 public struct ScenarioError: Error, CustomStringConvertible, Sendable {
   /// The step's place, from 1; nil if it is about the whole.
   public let step: Int?

@@ -1,9 +1,10 @@
 import ConnectionFSM
 
-/// The network and the server as one connection sees them, at machine level: dials are answered, links live
-/// and die, messages are taken and acknowledged.
+/// The network and the server as one connection sees them, at machine level: dials are answered,
+/// links live and die, messages are taken and acknowledged.
 ///
-/// Scripted until a server is said to be up: then attempts are answered only by what the story says.
+/// Scripted until a server is said to be up: then attempts are answered only by what the story
+/// says.
 struct Network: Sendable {
   /// What will be reported, and after how long.
   struct Answer {
@@ -166,7 +167,8 @@ extension Network {
     return []
   }
 
-  /// The event that an action would be on an attempt that is over; nil if that attempt lives or is to come.
+  /// The event that an action would be on an attempt that is over; nil if that attempt lives or is
+  /// to come.
   func stale(_ action: NetworkAction, attempt: Epoch) -> TransportEvent? {
     guard attempt <= lastEpoch, link?.epoch != attempt else { return nil }
     switch action {

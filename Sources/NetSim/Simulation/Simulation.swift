@@ -2,8 +2,9 @@ public import ConnectionFSM
 
 /// Runs one machine against a scripted or a serving network, in virtual time.
 ///
-/// The owner of the machine here is a strict one: a ``Referee`` carries out each effect on its own books and
-/// stops the run at the first illegal one. Nothing sleeps: time jumps to the next thing that happens.
+/// The owner of the machine here is a strict one: a ``Referee`` carries out each effect on its own
+/// books and stops the run at the first illegal one. Nothing sleeps: time jumps to the next thing
+/// that happens.
 public struct Simulation: Sendable {
   /// What a run has to tell, in order.
   public enum Event: Sendable {
@@ -19,8 +20,8 @@ public struct Simulation: Sendable {
     case report(Epoch, TransportEvent)
   }
 
-  // At one instant the story comes first, then the network, then the client's own deadlines: what has
-  // arrived is read before a deadline is judged.
+  // At one instant the story comes first, then the network, then the client's own deadlines: what
+  // has arrived is read before a deadline is judged.
   enum Actor: UInt32 {
     case story
     case network
@@ -70,7 +71,7 @@ public struct Simulation: Sendable {
   }
 
   private static func instant(_ step: Scenario.Step) -> Instant {
-    Instant(nanoseconds: Int64((step.t * 1e9).rounded()))
+    .origin + TimeSpan(seconds: step.t)
   }
 }
 
@@ -84,8 +85,8 @@ extension Simulation {
 extension Simulation {
   /// Runs the whole story.
   /// - Parameter observe: Hears everything, in order.
-  /// - Throws: ``Violation`` for a broken promise of the machine; ``ScenarioError`` for an expectation that
-  ///   was not met or a step that nothing ever consumed.
+  /// - Throws: ``Violation`` for a broken promise of the machine; ``ScenarioError`` for an
+  ///   expectation that was not met or a step that nothing ever consumed.
   public mutating func run(_ observe: (Event) -> Void = { _ in }) throws {
     let end = scenario.steps.last.map(Self.instant) ?? .origin
     while let next = nextInstant, next <= end {
@@ -124,11 +125,9 @@ extension Simulation {
     guard index >= 0 else { return try input(.connect(EndpointID(0)), observe) }
     let step = scenario.steps[index]
     switch actions[index] {
-    case .app(let action):
-      if step.note != nil { observe(.note(now, step.line)) }
-      try take(action, step: step, place: index + 1, observe)
+    case .app(let action): try take(action, step: step, place: index + 1, observe)
     case .device(let action):
-      observe(.note(now, step.line))
+      observe(.note(now, step.ev))
       try take(action, observe)
     case .environment(let action):
       observe(.note(now, step.line))
@@ -175,17 +174,19 @@ extension Simulation {
     sequence += 1
     let record = machine.handle(input, at: now, into: &effects, recordingAs: sequence)
     observe(.step(record))
-    // What is settled leaves the referee's books in the judgement, and what is sent may enter them there.
-    let settled = effects.map { $0.settledRange.map { referee.books.live(in: $0) } ?? [] }
+    let ending = effects.map { effect -> [MessageID] in
+      guard case .settle(let range, _) = effect else { return [] }
+      return referee.books.live(in: range)
+    }
     try referee.judge(
       input, at: now, before: before, after: machine, disposition: record.disposition,
       effects: effects)
     ledger.note(record, machine: machine)
-    for (effect, ids) in zip(effects, settled) { perform(effect, settled: ids) }
+    for (effect, ids) in zip(effects, ending) { perform(effect, ending: ids) }
     pump()
   }
 
-  private mutating func perform(_ effect: Effect, settled: [MessageID]) {
+  private mutating func perform(_ effect: Effect, ending: [MessageID]) {
     switch effect {
     case .openTransport(let epoch, _): answer(network.dialled(epoch))
     case .closeTransport: answer(network.closeAsked())
@@ -196,7 +197,7 @@ extension Simulation {
       for id in ids { ledger.sent(id) }
       answer(network.given(ids, acknowledges: acknowledges))
     case .settle(_, let outcome):
-      for id in settled { ledger.ended(id, "\(outcome)") }
+      for id in ending { ledger.ended(id, "\(outcome)") }
     case .requestCredentials, .startSession, .ended: break
     }
   }
@@ -270,20 +271,5 @@ extension Simulation {
 }
 
 extension Scenario.Step {
-  /// The step as a line of the trace, with its author's remark.
-  fileprivate var line: String {
-    let event = arg.map { "\(ev) \($0)" } ?? ev
-    return note.map { "\(event): \($0)" } ?? event
-  }
-}
-
-extension Effect {
-  fileprivate var settledRange: MessageRange? {
-    switch self {
-    case .settle(let range, _): range
-    case .requestCredentials, .openTransport, .startSession, .closeTransport, .abortTransport,
-      .sendPing, .transmit, .ended:
-      nil
-    }
-  }
+  fileprivate var line: String { arg.map { "\(ev) \($0)" } ?? ev }
 }

@@ -7,9 +7,9 @@ public import ConnectionFSM
 /// limit is ``Cause/protocolError``: what follows it could not be trusted, and is not read. After that,
 /// and after the end, the engine does nothing any more.
 ///
-/// A message is to be checked with ``validate(_:)`` before it is sent. One that fails the check and is
-/// sent all the same ends the link with ``Cause/protocolError``; not one byte of it is written, since the
-/// peer would take it for other messages than it is.
+/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with it. One
+/// that is sent all the same ends the link with ``Cause/protocolError``; not one byte of it is written,
+/// since the peer would take it for other messages than it is.
 public struct DelimiterFraming: ProtocolEngine {
   /// How the peer acknowledges what it received.
   public enum Acknowledgement: Sendable {
@@ -88,6 +88,9 @@ public struct DelimiterFraming: ProtocolEngine {
   public func validate(_ message: Message) throws(FramingError) {
     if let problem = problem(with: message.bytes) { throw problem }
   }
+
+  /// Whether ``validate(_:)`` finds nothing wrong.
+  public func admits(_ message: Message) -> Bool { problem(with: message.bytes) == nil }
 
   public mutating func start(at now: Instant, into output: inout EngineOutput) {
     output.events.append(.opened)

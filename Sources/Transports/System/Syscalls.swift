@@ -110,6 +110,59 @@ enum System {
     }
   }
 
+  /// Lets a server take its port again while connections of its last run still linger (RFC 9293
+  /// section 3.6.1, TIME-WAIT).
+  static func reuseAddress(_ socket: Int32) throws(Errno) {
+    try setOption(SOL_SOCKET, SO_REUSEADDR, to: 1, of: socket)
+  }
+
+  /// Makes the coming close a reset: what is unsent is dropped, and the peer is told so.
+  static func resetOnClose(_ socket: Int32) {
+    var option = linger(l_onoff: 1, l_linger: 0)
+    // Fails only for what is no socket.
+    _ = setsockopt(
+      socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+  }
+
+  static func bind(_ socket: Int32, to address: SocketAddress) throws(Errno) {
+    try check {
+      address.withPointer { pointer, length in
+        #if canImport(Darwin)
+          Darwin.bind(socket, pointer, length)
+        #elseif canImport(Musl)
+          Musl.bind(socket, pointer, length)
+        #else
+          Glibc.bind(socket, pointer, length)
+        #endif
+      }
+    }
+  }
+
+  static func listen(_ socket: Int32) throws(Errno) {
+    try check {
+      #if canImport(Darwin)
+        Darwin.listen(socket, SOMAXCONN)
+      #elseif canImport(Musl)
+        Musl.listen(socket, SOMAXCONN)
+      #else
+        Glibc.listen(socket, SOMAXCONN)
+      #endif
+    }
+  }
+
+  /// Takes a connection from the queue of a listening socket, in the form of ``streamSocket(family:)``.
+  static func accept(_ socket: Int32) throws(Errno) -> Descriptor {
+    #if canImport(Darwin)
+      let accepted = Descriptor(try check { Darwin.accept(socket, nil, nil) })
+      try check { fcntl(accepted.raw, F_SETFD, FD_CLOEXEC) }
+      try check { fcntl(accepted.raw, F_SETFL, O_NONBLOCK) }
+      try setOption(SOL_SOCKET, SO_NOSIGPIPE, to: 1, of: accepted.raw)
+    #else
+      let accepted = Descriptor(try check { accept4(socket, nil, nil, cel_stream_flags) })
+    #endif
+    return accepted
+  }
+
   /// Starts to connect; how it went is heard by ``connectError(_:)`` once the socket is writable.
   static func connect(_ socket: Int32, to address: SocketAddress) throws(Errno) {
     let result = address.withPointer { pointer, length in

@@ -45,6 +45,28 @@ public final class TCPStream: ByteStream {
     self.observer = observer
   }
 
+  /// Takes over a connection that a listener accepted; it is open already.
+  init(loop: SocketEventLoop, accepted descriptor: consuming Descriptor) throws(Errno) {
+    self.loop = loop
+    stage = .open
+    let raw = descriptor.raw
+    try System.disableDelay(raw)
+    let registration = try loop.register(descriptor, for: [], self)
+    socket = Socket(registration: registration, descriptor: raw, interest: [])
+  }
+
+  /// Starts to tell an accepted connection's observer what arrives.
+  func start(observer: any ByteStreamObserver) {
+    self.observer = observer
+    if let socket { want(socket.interest.union(.read)) }
+  }
+
+  /// Closes with a reset instead of a FIN: what a crashed or hostile peer does.
+  package func reset() {
+    if let socket { System.resetOnClose(socket.descriptor) }
+    close()
+  }
+
   deinit {
     lookup?.cancel()
     if let socket { loop.close(socket.registration) }
@@ -63,6 +85,12 @@ public final class TCPStream: ByteStream {
     // The kernel tells a reset once, and then plays the end: both directions remember it.
     writeFailure = writeFailure ?? cause
     return endReading(.failed(cause))
+  }
+
+  /// Whether the observer hears of what arrives; what is left unread makes the peer wait.
+  package func setReading(_ isReading: Bool) {
+    guard let socket, stage == .open, readEnd == nil else { return }
+    want(isReading ? socket.interest.union(.read) : socket.interest.subtracting(.read))
   }
 
   public func write(_ bytes: RawSpan) -> WriteResult {

@@ -1,8 +1,8 @@
 /// Why a link ended, or why the machine stopped trying.
 ///
-/// The first cause of an epoch is kept as given and never changed by what follows (I8). More cases come
-/// with more transports: switch over ``failureClass`` where you can, and give a `switch` over causes a
-/// `@unknown`-like last resort of your own.
+/// The first cause of an epoch is kept as given and never changed by what follows (I8). More cases
+/// come with more transports: switch over ``failureClass`` where you can, and give a `switch` over
+/// causes a `@unknown`-like last resort of your own.
 public enum Cause: Equatable, BitwiseCopyable, Sendable {
   /// The application called close.
   case closedByUser

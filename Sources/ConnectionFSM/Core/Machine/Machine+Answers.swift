@@ -2,28 +2,22 @@
 // `dispatch` has let through only what belongs to the current attempt (I2).
 
 extension Machine {
+  @inline(always)
   mutating func transportReported(
-    _ event: TransportEvent, of link: Link, into effects: inout Effects
+    _ event: TransportEvent, into effects: inout Effects
   ) -> Disposition {
     switch event {
     case .opened:
-      guard link.stage == .connecting else { return .ignored(.redundant) }
-      guard policy.sessionDeadline != nil else {
-        open(into: &effects)
-        return .accepted
-      }
-      primary?.authenticate(at: now)
-      effects.append(.startSession(link.epoch))
-      return .accepted
+      return opened(into: &effects)
     case .failed(let cause):
-      linkFailed(link, because: cause, into: &effects)
+      linkFailed(because: cause, into: &effects)
       return .accepted
     case .closed(let code):
-      linkFailed(link, because: .closedByPeer(code), into: &effects)
+      linkFailed(because: .closedByPeer(code), into: &effects)
       return .accepted
     case .received, .pong:
       // Before the open there is no silence to break; the connect deadline alone judges.
-      guard link.stage != .connecting else { return .ignored(.redundant) }
+      guard primary?.stage != .connecting else { return .ignored(.redundant) }
       primary?.hear(at: now)
       return .accepted
     case .written(let id):
@@ -31,11 +25,22 @@ extension Machine {
     case .acknowledged(let id):
       return settled(through: id, promise: .atLeastOnce, as: .acknowledged, into: &effects)
     case .writabilityChanged(let writable):
-      guard link.writable != writable else { return .ignored(.redundant) }
+      guard primary?.writable != writable else { return .ignored(.redundant) }
       primary?.writable = writable
       launchWaiting(into: &effects)
       return .accepted
     }
+  }
+
+  private mutating func opened(into effects: inout Effects) -> Disposition {
+    guard let link = primary, link.stage == .connecting else { return .ignored(.redundant) }
+    if policy.sessionDeadline == nil {
+      open(into: &effects)
+    } else {
+      primary?.authenticate(at: now)
+      effects.append(.startSession(link.epoch))
+    }
+    return .accepted
   }
 
   private mutating func settled(
@@ -43,7 +48,7 @@ extension Machine {
   ) -> Disposition {
     // An at-least-once message that was written still waits for its acknowledgement: redundant.
     let ended = queue.settle(
-      through: id, promise: promise, as: outcome, lanes: policy.lanes, into: &effects)
+      through: id, promise: promise, as: outcome, into: &effects)
     guard ended else { return .ignored(.redundant) }
     launchWaiting(into: &effects)
     return .accepted
@@ -55,14 +60,14 @@ extension Machine {
   }
 
   mutating func sessionReported(
-    _ event: SessionEvent, of link: Link, into effects: inout Effects
+    _ event: SessionEvent, into effects: inout Effects
   ) -> Disposition {
-    guard link.stage == .authenticating else { return .ignored(.redundant) }
+    guard let link = primary, link.stage == .authenticating else { return .ignored(.redundant) }
     switch event {
     case .ready: open(into: &effects)
     case .refused:
       effects.append(.abortTransport(link.epoch))
-      linkFailed(link, because: .sessionRefused, into: &effects)
+      linkFailed(because: .sessionRefused, into: &effects)
     }
     return .accepted
   }

@@ -1,5 +1,5 @@
-// What the device and its network allow. All of it is advice about when to dial; none of it ends the
-// wish to be connected.
+// What the device and its network allow. All of it is advice about when to dial; none of it ends
+// the wish to be connected.
 
 extension Machine {
   mutating func demandChanged(_ demand: Bool, into effects: inout Effects) -> Disposition {
@@ -61,7 +61,7 @@ extension Machine {
     switch policy.path.onLoss {
     case .close:
       effects.append(.abortTransport(link.epoch))
-      linkFailed(link, because: .pathLost, into: &effects)
+      linkFailed(because: .pathLost, into: &effects)
     case .probe:
       // Once a silence: a flapping path must not push the verdict away for ever (I19).
       guard let heartbeat = policy.heartbeat, !link.suspect else { return }
@@ -77,8 +77,8 @@ extension Machine {
   private mutating func pathRegained(into effects: inout Effects) {
     networkFailures = 0
     if let link = primary, link.stage == .connecting, link.suspect {
-      // Dialled into a dead path, its handshake sleeps in ever longer retransmissions: start afresh,
-      // as the same attempt (RC150).
+      // Dialled into a dead path, its handshake sleeps in ever longer retransmissions: start
+      // afresh, as the same attempt (RC150).
       if link.isCounted, attempts > 0 { attempts -= 1 }
       effects.append(.abortTransport(link.epoch))
       retire(link, because: .pathLost, into: &effects)

@@ -1,5 +1,5 @@
-// Deadlines are derived from facts, once, at the end of each transition. There is nothing to arm and
-// nothing to cancel: a deadline dies with the facts it is derived from (I4).
+// Deadlines are derived from facts, once, at the end of each transition. There is nothing to arm
+// and nothing to cancel: a deadline dies with the facts it is derived from (I4).
 
 /// Why the machine wants to be woken.
 public enum DeadlineReason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
@@ -23,30 +23,32 @@ public enum DeadlineReason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case expiry
 }
 
-extension Machine {
-  /// What the link, or the state without one, waits for.
-  @inline(__always)
-  var ownDeadline: (reason: DeadlineReason, at: Instant)? {
-    guard let primary else { return waitingDeadline }
-    switch primary.stage {
+/// What is waited for, and until when.
+typealias Deadline = (reason: DeadlineReason, at: Instant)
+
+// On the parts and not on the machine, which is large: a call that takes all of it by value copies it.
+extension Link {
+  @inline(always)
+  func deadline(under policy: Policy) -> Deadline? {
+    switch stage {
     case .open:
       guard let heartbeat = policy.heartbeat else { return nil }
-      guard let sent = primary.pingSentAt else {
-        return (.ping, primary.heardAt + heartbeat.interval)
-      }
+      guard let sent = pingSentAt else { return (.ping, heardAt + heartbeat.interval) }
       let patience =
-        primary.suspect ? min(policy.path.suspectTimeout, heartbeat.timeout) : heartbeat.timeout
+        suspect ? min(policy.path.suspectTimeout, heartbeat.timeout) : heartbeat.timeout
       return (.pong, sent + patience)
-    case .connecting: return (.connect, primary.since + policy.connectDeadline)
+    case .connecting: return (.connect, since + policy.connectDeadline)
     case .authenticating:
       guard let deadline = policy.sessionDeadline else { return nil }
-      return (.login, primary.since + deadline)
-    case .closing: return (.close, primary.since + policy.closeDeadline)
+      return (.login, since + deadline)
+    case .closing: return (.close, since + policy.closeDeadline)
     }
   }
+}
 
-  private var waitingDeadline: (reason: DeadlineReason, at: Instant)? {
-    switch state {
+extension State {
+  func deadline(under policy: Policy) -> Deadline? {
+    switch self {
     case .idle, .suspended, .closed, .linked: return nil
     case .offline(let offline): return (.probe, offline.since + policy.path.probeInterval)
     case .backingOff(let backingOff): return (.retry, backingOff.until)
@@ -55,21 +57,29 @@ extension Machine {
       return (.credentials, wait.since + deadline)
     }
   }
+}
 
-  var expiryDeadline: Instant? { queue.nextExpiry(lanes: policy.lanes) }
-
-  func deriveNextDeadline() -> Instant? {
-    let own = ownDeadline?.at
-    guard let expiry = expiryDeadline else { return own }
-    guard let own else { return expiry }
-    return min(own, expiry)
+extension Machine {
+  /// What the link, or the state without one, waits for.
+  @inline(always)
+  var ownDeadline: Deadline? {
+    if let primary { return primary.deadline(under: policy) }
+    return state.deadline(under: policy)
   }
 
-  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts anew.
+  @inline(always)
+  func deriveNextDeadline() -> Instant? {
+    let expiry = queue.nextExpiry
+    if let own = ownDeadline?.at { return min(own, expiry) }
+    return expiry == .never ? nil : expiry
+  }
+
+  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts
+  /// anew.
   mutating func deadlineReached(into effects: inout Effects) -> Disposition {
     guard let deadline = nextDeadline, now >= deadline else { return .ignored(.early) }
     serveVerdict(into: &effects)
-    queue.expire(at: now, lanes: policy.lanes, into: &effects)
+    queue.expire(at: now, into: &effects)
     serveStart(into: &effects)
     return .accepted
   }
@@ -97,7 +107,8 @@ extension Machine {
   }
 
   /// A late deadline is not evidence: after a sleep the answer may lie unread. Ask once more with a
-  /// fresh deadline; once a silence, so that a loop which is always late still finds the dead (RC047).
+  /// fresh deadline; once a silence, so that a loop which is always late still finds the dead
+  /// (RC047).
   private mutating func pongOverdue(since due: Instant, into effects: inout Effects) {
     guard let link = primary, let heartbeat = policy.heartbeat else { return }
     if now - due >= heartbeat.timeout, !link.probedLate {
@@ -111,6 +122,6 @@ extension Machine {
   private mutating func cut(because cause: Cause, into effects: inout Effects) {
     guard let link = primary else { return }
     effects.append(.abortTransport(link.epoch))
-    linkFailed(link, because: cause, into: &effects)
+    linkFailed(because: cause, into: &effects)
   }
 }

@@ -2,7 +2,8 @@
 
 /// Who wants this dial.
 enum Urge {
-  /// The application, just now: it need not keep the spacing and tries a path that is said to be down.
+  /// The application, just now: it need not keep the spacing and tries a path that is said to be
+  /// down.
   case userAsked
   /// The machine's own plan.
   case scheduled
@@ -81,7 +82,8 @@ extension Machine {
 
 extension Machine {
   /// The link ended by itself, or a deadline of ours ended it.
-  mutating func linkFailed(_ link: Link, because cause: Cause, into effects: inout Effects) {
+  mutating func linkFailed(because cause: Cause, into effects: inout Effects) {
+    guard let link = primary else { return }
     if link.stage == .closing { return finish(link, into: &effects) }
     // Stability is a fact, not a timer: how long was it open?
     if link.stage == .open, now - link.since >= policy.backoff.stability { forgetFailures() }
@@ -113,7 +115,7 @@ extension Machine {
     primary = nil
     lastCause = cause
     effects.append(.ended(link.epoch, cause))
-    queue.linkEnded(lanes: policy.lanes, into: &effects)
+    queue.linkEnded(into: &effects)
   }
 
   /// The close that the user asked for is done; the first cause stands, whatever ended it (I8).
@@ -130,6 +132,6 @@ extension Machine {
   ) {
     lastCause = cause
     state = .closed(Closed(cause: cause, reason: reason))
-    queue.endAll(lanes: policy.lanes, into: &effects)
+    queue.endAll(into: &effects)
   }
 }

@@ -2,8 +2,8 @@
 public struct Lane: Equatable, BitwiseCopyable, Sendable {
   /// What is promised of a message once it was taken.
   public enum Delivery: UInt8, CaseIterable, BitwiseCopyable, Sendable {
-    /// Sent on one link only. Ends as written once the system took its last byte, or in doubt if the
-    /// link died before that.
+    /// Sent on one link only. Ends as written once the system took its last byte, or in doubt if
+    /// the link died before that.
     case atMostOnce
     /// Sent again, in order, on each new link until the peer acknowledges it.
     case atLeastOnce

@@ -14,6 +14,9 @@ public struct Instant: Equatable, Comparable, BitwiseCopyable, Sendable {
   @inlinable
   public static var origin: Instant { Instant(nanoseconds: 0) }
 
+  /// Later than anything that happens.
+  static let never = Instant(nanoseconds: .max)
+
   @inlinable
   public static func < (left: Instant, right: Instant) -> Bool {
     left.nanoseconds < right.nanoseconds

@@ -23,6 +23,13 @@ extension Decoder {
   }
 }
 
+extension TimeSpan {
+  /// Seconds, rounded to a nanosecond. Not `rounded()`, which would link the C mathematics library.
+  package init(seconds: Double) {
+    self.init(nanoseconds: Int64(seconds * 1e9 + (seconds < 0 ? -0.5 : 0.5)))
+  }
+}
+
 extension TimeSpan: Codable {
   /// A number of seconds.
   public init(from decoder: any Decoder) throws {
@@ -33,7 +40,7 @@ extension TimeSpan: Codable {
           codingPath: decoder.codingPath,
           debugDescription: "must be a number of seconds below 9,000,000,000"))
     }
-    self.init(nanoseconds: Int64((seconds * 1e9).rounded()))
+    self.init(seconds: seconds)
   }
 
   public func encode(to encoder: any Encoder) throws {

@@ -21,7 +21,8 @@ public struct TraceHeader: Codable, Equatable, Sendable {
   }
 }
 
-/// One line of a trace for programs: a ``TraceRecord`` in the package's notation, one JSON object a line.
+/// One line of a trace for programs: a ``TraceRecord`` in the package's notation, one JSON object a
+/// line.
 public struct TraceLine: Codable, Equatable, Sendable {
   /// The place in the trace, from 1.
   public let sequence: UInt64

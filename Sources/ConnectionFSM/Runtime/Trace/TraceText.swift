@@ -1,7 +1,7 @@
 /// A trace for people: one aligned line a step, and notes between them.
 ///
-/// The bytes depend on the records alone, so that two runs can be compared with `cmp`; colour is added
-/// for a terminal only.
+/// The bytes depend on the records alone, so that two runs can be compared with `cmp`; colour is
+/// added for a terminal only.
 public struct TraceText: Sendable {
   private let colour: Bool
 
@@ -52,8 +52,8 @@ public struct TraceText: Sendable {
     return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
   }
 
-  // Widths that keep the common lines of a trace within 100 columns; a longer text pushes the rest of
-  // its own line only.
+  // Widths that keep the common lines of a trace within 100 columns; a longer text pushes the rest
+  // of its own line only.
   private static func columns(
     _ time: String, _ input: String, _ state: String, _ notes: String
   ) -> String {
