@@ -5,8 +5,8 @@ import Foundation
 @main
 enum Tool {
   static let commands: [any Command.Type] = [
-    TourCommand.self, SimulateCommand.self, ScenariosCommand.self, TableCommand.self,
-    BenchCommand.self,
+    TourCommand.self, ScenariosCommand.self, SimulateCommand.self, ServeCommand.self,
+    ConnectCommand.self, TableCommand.self, BenchCommand.self,
   ]
 
   static func main() async {

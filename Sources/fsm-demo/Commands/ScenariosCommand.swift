@@ -26,10 +26,3 @@ struct ScenariosCommand: Command {
     }
   }
 }
-
-extension String {
-  /// The text with spaces behind it up to the width.
-  func padded(to width: Int) -> String {
-    self + String(repeating: " ", count: max(0, width - count))
-  }
-}

@@ -37,6 +37,7 @@ struct SimulateCommand: Command {
     let summary = try run.run()
     guard options.format == .text else { return }
     let messages = summary.messages.map { "; messages: \($0)" } ?? ""
-    Console.print("\n\(run.scenario.name) went as it says: \(summary.figures)\(messages).")
+    Console.print(
+      "\n\(run.scenario.name) went as it says: \(summary.figures) of virtual time\(messages).")
   }
 }

@@ -21,14 +21,14 @@ struct TourCommand: Command {
     Console.print(
       """
 
-      That was a connection's whole life: \(summary.figures).
-      Its messages: \(summary.messages ?? "none").
-      Every wait was drawn from seed \(run.seed), and the same seed gives the same bytes.
+      That was a connection's whole life: \(summary.figures) of virtual time.
+      Of its messages each ended once: \(summary.messages ?? "there were none"). Every wait was drawn
+      from seed \(run.seed); the same seed gives the same trace to the byte, on every computer.
 
-      Replay it:    fsm-demo --seed \(run.seed)
-      Other dice:   fsm-demo --seed \(run.seed &+ 1)
-      More stories: fsm-demo scenarios
-      Real sockets: fsm-demo serve tcp://127.0.0.1:7000
+      Replay it     fsm-demo --seed \(run.seed)
+      Other dice    fsm-demo --seed \(run.seed &+ 1)
+      More stories  fsm-demo scenarios
+      Real sockets  fsm-demo serve tcp://127.0.0.1:7000
                     fsm-demo connect tcp://127.0.0.1:7000     (in another terminal)
       """)
   }

@@ -34,7 +34,7 @@ public struct TraceText: Sendable {
 
   /// Something that is no step of the machine: what the network did, what the application saw.
   public func note(_ text: String, at instant: Instant) -> String {
-    paint(.faint, Self.columns(Self.time(instant), "· " + text, "", ""))
+    paint(.outside, Self.columns(Self.time(instant), "· " + text, "", ""))
   }
 
   /// The input, without the cause that an effect of the same line names.
@@ -72,6 +72,7 @@ extension TraceText {
   private enum Style: String {
     case plain = ""
     case faint = "2"
+    case outside = "36"
     case good = "32"
     case waiting = "33"
     case bad = "31"
