@@ -15,7 +15,7 @@ final class StoryRig: Sendable {
     serverLoop = try SocketEventLoop()
     let dialer = TCPDialer(loop: clientLoop)
     let framing = try DelimiterFraming(
-      delimiter: .lineFeed, acknowledgement: .echo, pingLine: Array("ping".utf8))
+      delimiter: .lf, acknowledgement: .echo, pingLine: Array("ping".utf8))
     let journal = journal
     connection = try Connection(
       StreamTransport(dialer) { framing }, policy: policy, seed: seed
