@@ -113,8 +113,10 @@ struct ConnectCommand: Command {
 
   private func conclude(_ session: ConnectSession, _ cause: Cause?) throws(Failure) {
     let summary = session.summary
-    let messages = summary.messages.map { "; messages: \($0)" } ?? ""
-    if format == .text { Console.print("\n\(summary.figures)\(messages).") }
+    if format == .text {
+      Console.print("\nClosed after \(summary.figures).")
+      if let messages = summary.messages { Console.print("Messages: \(messages).") }
+    }
     if let cause { throw Failure(.failed, "\(endpoint) is closed for good: \(cause)") }
     let failed = session.failedMessages
     if failed > 0 {

@@ -36,8 +36,8 @@ struct SimulateCommand: Command {
     }
     let summary = try run.run()
     guard options.format == .text else { return }
-    let messages = summary.messages.map { "; messages: \($0)" } ?? ""
     Console.print(
-      "\n\(run.scenario.name) went as it says: \(summary.figures) of virtual time\(messages).")
+      "\n\(run.scenario.name) went as it says: \(summary.figures) of virtual time.")
+    if let messages = summary.messages { Console.print("Messages: \(messages).") }
   }
 }

@@ -58,7 +58,7 @@ public struct TraceText: Sendable {
     _ time: String, _ input: String, _ state: String, _ notes: String
   ) -> String {
     var line = String(repeating: " ", count: max(0, 8 - time.count)) + time + "  "
-    line += padded(input, to: 22) + "  " + padded(state, to: 16) + "  " + notes
+    line += padded(input, to: 20) + "  " + padded(state, to: 16) + "  " + notes
     while line.last == " " { line.removeLast() }
     return line
   }
