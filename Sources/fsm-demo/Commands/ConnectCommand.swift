@@ -61,6 +61,7 @@ struct ConnectCommand: Command {
     session.readInput(into: connection, lane: lane.id)
     let cause = await closing(connection, session)
     // Whatever was under way on the loop is said before the last word.
+    await withTaskExecutorPreference(loop) {}
     arrivals.cancel()
     loop.stop()
     withExtendedLifetime(signals) {}

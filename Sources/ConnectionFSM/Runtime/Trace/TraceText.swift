@@ -25,7 +25,7 @@ public struct TraceText: Sendable {
       notes += notes.isEmpty ? "until \(Self.time(next))" : "; until \(Self.time(next))"
     }
     if let cause = record.cause, record.from != record.to, !record.ends(with: cause) {
-      notes += " (\(cause))"
+      notes += notes.isEmpty ? "(\(cause))" : " (\(cause))"
     }
     let state = record.from == record.to ? "  \(record.to)" : "→ \(record.to)"
     let text = Self.columns(Self.time(record.instant), Self.input(of: record), state, notes)
