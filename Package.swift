@@ -26,11 +26,18 @@ let package = Package(
     .executableTarget(
       name: "fsm-demo", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       swiftSettings: strict),
+    .executableTarget(
+      name: "transition-bench", dependencies: ["ConnectionFSM"],
+      path: "Benchmarks/TransitionBench", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
+      name: "TransportsTests", dependencies: ["ConnectionFSM", "Transports"],
+      swiftSettings: strict),
+    .testTarget(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
+    .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]
 )

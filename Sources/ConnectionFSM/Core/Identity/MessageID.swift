@@ -33,8 +33,8 @@ public struct MessageID: Equatable, Comparable, BitwiseCopyable, Sendable {
 
 /// The ids from `first` to `last` of one lane, both included.
 ///
-/// A range may name ids that have ended already (a cancelled message leaves a hole); what is said of
-/// a range holds for those of its ids that have not.
+/// A range may name ids that have ended already (a cancelled message leaves a hole); what is said
+/// of a range holds for those of its ids that have not.
 public struct MessageRange: Equatable, BitwiseCopyable, Sendable {
   /// The lowest id.
   public let first: MessageID

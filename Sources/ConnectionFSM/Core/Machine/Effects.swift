@@ -1,8 +1,8 @@
 /// The effects of one transition: up to 16, in order, stored inline and reused.
 ///
-/// The driver owns one and passes it to every ``Machine/handle(_:at:into:)``, which empties it first.
-/// The bound is proved by exploration: a closing time-out that settles every lane is the worst case.
-/// Not an `InlineArray`, which needs Apple's 26 releases.
+/// The driver owns one and passes it to every ``Machine/handle(_:at:into:)``, which empties it
+/// first. The bound is proved by exploration: a closing time-out that settles every lane is the
+/// worst case. Not an `InlineArray`, which needs Apple's 26 releases.
 public struct Effects: Sendable {
   /// How many effects one transition may have.
   public static let capacity = 16

@@ -15,7 +15,8 @@ public enum Input: Equatable, BitwiseCopyable, Sendable {
   case lifecycleChanged(Lifecycle)
   /// What the reachability signal says.
   case pathChanged(PathStatus)
-  /// The driver's timer: `now` has reached ``Machine/nextDeadline``. Early and double ones do no harm.
+  /// The driver's timer: `now` has reached ``Machine/nextDeadline``. Early and double ones do no
+  /// harm.
   case deadlineReached
   /// The credentials provider answers.
   case credentials(Epoch, CredentialsAnswer)

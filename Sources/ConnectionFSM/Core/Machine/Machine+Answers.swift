@@ -43,7 +43,7 @@ extension Machine {
   ) -> Disposition {
     // An at-least-once message that was written still waits for its acknowledgement: redundant.
     let ended = queue.settle(
-      through: id, promise: promise, as: outcome, lanes: policy.lanes, into: &effects)
+      through: id, promise: promise, as: outcome, into: &effects)
     guard ended else { return .ignored(.redundant) }
     launchWaiting(into: &effects)
     return .accepted

@@ -1,5 +1,5 @@
-// What the device and its network allow. All of it is advice about when to dial; none of it ends the
-// wish to be connected.
+// What the device and its network allow. All of it is advice about when to dial; none of it ends
+// the wish to be connected.
 
 extension Machine {
   mutating func demandChanged(_ demand: Bool, into effects: inout Effects) -> Disposition {

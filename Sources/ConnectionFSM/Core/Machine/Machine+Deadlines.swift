@@ -1,5 +1,5 @@
-// Deadlines are derived from facts, once, at the end of each transition. There is nothing to arm and
-// nothing to cancel: a deadline dies with the facts it is derived from (I4).
+// Deadlines are derived from facts, once, at the end of each transition. There is nothing to arm
+// and nothing to cancel: a deadline dies with the facts it is derived from (I4).
 
 /// Why the machine wants to be woken.
 public enum DeadlineReason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
@@ -56,20 +56,17 @@ extension Machine {
     }
   }
 
-  var expiryDeadline: Instant? { queue.nextExpiry(lanes: policy.lanes) }
-
+  @inline(__always)
   func deriveNextDeadline() -> Instant? {
-    let own = ownDeadline?.at
-    guard let expiry = expiryDeadline else { return own }
-    guard let own else { return expiry }
-    return min(own, expiry)
+    earliest(ownDeadline?.at, queue.nextExpiry)
   }
 
-  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts anew.
+  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts
+  /// anew.
   mutating func deadlineReached(into effects: inout Effects) -> Disposition {
     guard let deadline = nextDeadline, now >= deadline else { return .ignored(.early) }
     serveVerdict(into: &effects)
-    queue.expire(at: now, lanes: policy.lanes, into: &effects)
+    queue.expire(at: now, into: &effects)
     serveStart(into: &effects)
     return .accepted
   }
@@ -97,7 +94,8 @@ extension Machine {
   }
 
   /// A late deadline is not evidence: after a sleep the answer may lie unread. Ask once more with a
-  /// fresh deadline; once a silence, so that a loop which is always late still finds the dead (RC047).
+  /// fresh deadline; once a silence, so that a loop which is always late still finds the dead
+  /// (RC047).
   private mutating func pongOverdue(since due: Instant, into effects: inout Effects) {
     guard let link = primary, let heartbeat = policy.heartbeat else { return }
     if now - due >= heartbeat.timeout, !link.probedLate {

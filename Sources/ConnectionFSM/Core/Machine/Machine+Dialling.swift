@@ -2,7 +2,8 @@
 
 /// Who wants this dial.
 enum Urge {
-  /// The application, just now: it need not keep the spacing and tries a path that is said to be down.
+  /// The application, just now: it need not keep the spacing and tries a path that is said to be
+  /// down.
   case userAsked
   /// The machine's own plan.
   case scheduled
@@ -113,7 +114,7 @@ extension Machine {
     primary = nil
     lastCause = cause
     effects.append(.ended(link.epoch, cause))
-    queue.linkEnded(lanes: policy.lanes, into: &effects)
+    queue.linkEnded(into: &effects)
   }
 
   /// The close that the user asked for is done; the first cause stands, whatever ended it (I8).
@@ -130,6 +131,6 @@ extension Machine {
   ) {
     lastCause = cause
     state = .closed(Closed(cause: cause, reason: reason))
-    queue.endAll(lanes: policy.lanes, into: &effects)
+    queue.endAll(into: &effects)
   }
 }

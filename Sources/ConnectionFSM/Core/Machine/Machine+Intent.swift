@@ -13,7 +13,8 @@ extension Machine {
       return .accepted
     }
     if link.stage == .closing {
-      // Connect after close, before the peer answered: the dial follows when the old link is gone (I3).
+      // Connect after close, before the peer answered: the dial follows when the old link is gone
+      // (I3).
       return .accepted
     }
     // F04: the old link goes first. Its messages are for whoever we talk to next.
@@ -23,7 +24,8 @@ extension Machine {
     return .accepted
   }
 
-  /// An attempt runs, or its credentials are on their way: a second one would ask for them twice.
+  /// An attempt runs, or its credentials are on their way: asking twice would ask the provider
+  /// twice.
   private var isUnderWay: Bool {
     if case .waitingForCredentials = state { return true }
     return primary != nil
@@ -40,7 +42,7 @@ extension Machine {
         wanted = false
         primary?.close(at: now)
         effects.append(.closeTransport(link.epoch))
-        queue.cancelWaiting(lanes: policy.lanes, into: &effects)
+        queue.cancelWaiting(into: &effects)
         return .accepted
       case .connecting, .authenticating:
         // Nothing of the application is on this link: cut it, wait for nobody (RC082 to RC085).
@@ -51,7 +53,8 @@ extension Machine {
       }
     }
     if case .closed = state {
-      // A machine that gave up is still wanted; the user may say otherwise, and nothing else changes.
+      // A machine that gave up is still wanted; the user may say otherwise, and nothing else
+      // changes.
       guard wanted else { return .ignored(.redundant) }
       wanted = false
       return .accepted
@@ -68,22 +71,23 @@ extension Machine {
     if let primary, primary.stage == .closing { return .rejected(.closed) }
     expireOverdue(into: &effects)
     let disposition = queue.offer(
-      lane, byteCount: byteCount, at: now, lanes: policy.lanes, into: &effects)
+      lane, byteCount: byteCount, at: now, into: &effects)
     launchWaiting(into: &effects)
     return disposition
   }
 
-  /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a backlog.
+  /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a
+  /// backlog.
   mutating func launchWaiting(into effects: inout Effects) {
     guard let primary, primary.stage == .open, primary.writable else { return }
     expireOverdue(into: &effects)
-    queue.launch(on: primary.epoch, lanes: policy.lanes, into: &effects)
+    queue.launch(on: primary.epoch, into: &effects)
   }
 
   /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time,
   /// nor let one hold the place of a new one.
   private mutating func expireOverdue(into effects: inout Effects) {
     guard let deadline = nextDeadline, now >= deadline else { return }
-    queue.expire(at: now, lanes: policy.lanes, into: &effects)
+    queue.expire(at: now, into: &effects)
   }
 }

@@ -3,8 +3,9 @@
 /// It owns no clock, no socket, no thread and no dice. What a call does depends on the machine, the
 /// input and `now` alone; equal machines given equal inputs make equal effects, for ever.
 ///
-/// An owner (a *driver*) calls ``handle(_:at:into:)`` for everything that happens, performs the effects
-/// in order, and calls again with ``Input/deadlineReached`` once the time in ``nextDeadline`` has come.
+/// An owner (a *driver*) calls ``handle(_:at:into:)`` for everything that happens, performs the
+/// effects in order, and calls again with ``Input/deadlineReached`` once the time in
+/// ``nextDeadline`` has come.
 public struct Machine: Sendable {
   /// The knobs.
   public let policy: Policy
@@ -38,7 +39,7 @@ public struct Machine: Sendable {
   var otherFailures: UInt32 = 0
 
   var random: SplitMix64
-  var queue = SendQueue()
+  var queue: SendQueue
 
   /// Makes a machine at rest.
   /// - Parameters:
@@ -47,13 +48,14 @@ public struct Machine: Sendable {
   public init(policy: Policy, seed: UInt64) {
     self.policy = policy
     random = SplitMix64(seed: seed)
+    queue = SendQueue(lanes: policy.lanes)
   }
 
   /// Takes an input, changes state, and says what to do.
   ///
   /// - Parameters:
   ///   - input: What happened.
-  ///   - instant: When; never a reading of our own. Earlier than the last one counts as the last one.
+  ///   - instant: When; never a reading of our own. Earlier than the last one counts as that one.
   ///   - effects: Emptied first; then what the owner must do, in order.
   /// - Returns: Whether the input counted, and if not, why.
   @discardableResult
@@ -78,7 +80,7 @@ public struct Machine: Sendable {
     case .offer(let lane, let byteCount):
       return offer(to: lane, byteCount: byteCount, into: &effects)
     case .cancel(let id):
-      let cancelled = queue.cancel(id, lanes: policy.lanes, into: &effects)
+      let cancelled = queue.cancel(id, into: &effects)
       return cancelled ? .accepted : .ignored(.redundant)
     case .demandChanged(let demand): return demandChanged(demand, into: &effects)
     case .lifecycleChanged(let lifecycle): return lifecycleChanged(lifecycle, into: &effects)
@@ -125,5 +127,16 @@ extension Machine {
     guard Int(lane.rawValue) < policy.lanes.count else { return (0, 0) }
     let lane = queue[Int(lane.rawValue)]
     return (Int(lane.waiting), Int(lane.inFlight))
+  }
+}
+
+extension Machine {
+  /// The highest epoch there has been.
+  package var newestEpoch: Epoch { lastEpoch }
+
+  /// The message taken last in a lane, whatever became of it; nil before the first.
+  package func newestMessage(in lane: LaneID) -> MessageID? {
+    let sequence = queue[Int(lane.rawValue)].lastSequence
+    return sequence > 0 ? MessageID(lane: lane, sequence: sequence) : nil
   }
 }

@@ -1,16 +1,16 @@
-/// What the machine does. While a link exists the state is `linked` and ``Link/stage`` says the rest,
-/// so that there is one truth; the other cases hold just the facts of their own.
+/// What the machine does. While a link exists the state is `linked` and ``Link/stage`` says the
+/// rest, so that there is one truth; the other cases hold just the facts of their own.
 ///
 /// ```
-///            connect              opened           session ready            close
-///   idle ───────────▶ connecting ───────▶ authenticating ───▶ open ───────────────▶ closing ──▶ closed
-///    │                 │   ▲   ▲             │                │  failed, closed,       ▲  closed, time-out
-///    │ unreachable     │   │   └──────────┐  │ refused        │  heartbeat timed out   │
-///    ▼                 │   │ deadline,    │  ▼                ▼                        │
-///  offline ────────────┼───┘ reachable   backingOff ◀─────────                         │
-///    ▲  reachable,     │ failed, time-out ▲ │                                          │
-///    │  probe          └──────────────────┘ │            every state ── close ──────────┘
-///    └───────────────── unreachable ────────┘             (no transport: straight to closed)
+///            connect              opened           session ready           close
+///   idle ───────────▶ connecting ───────▶ authenticating ───▶ open ──────────▶ closing ──▶ closed
+///    │                 │   ▲   ▲             │                │ failed, closed,   ▲  closed,
+///    │ unreachable     │   │   └──────────┐  │ refused        │ heartbeat         │  time-out
+///    ▼                 │   │ deadline,    │  ▼                ▼ timed out         │
+///  offline ────────────┼───┘ reachable   backingOff ◀─────────                    │
+///    ▲  reachable,     │ failed, time-out ▲ │                                     │
+///    │  probe          └──────────────────┘ │          every state ── close ──────┘
+///    └───────────────── unreachable ────────┘          (no transport: straight to closed)
 /// ```
 public enum State: Equatable, BitwiseCopyable, Sendable {
   /// Never asked to connect. Leads to any state that seeks a link, or to closed.

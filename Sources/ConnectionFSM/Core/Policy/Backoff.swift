@@ -1,12 +1,13 @@
 /// How long to wait before the next dial, as a pure function of failures and one random draw.
 ///
 /// The ceiling for the n-th wait since the last reset (n from 0) is `first` for n = 0 and
-/// min(`cap`, `base` · 2ⁿ) after that; with full jitter the wait is uniform between 0 and the ceiling
-/// on every step, the first and the capped ones included, so that clients which lost one server at
-/// one moment do not return together (RFC 6455 section 7.2.3; AWS "Exponential backoff and jitter").
+/// min(`cap`, `base` · 2ⁿ) after that; with full jitter the wait is uniform between 0 and the
+/// ceiling on every step, the first and the capped ones included, so that clients which lost one
+/// server at one moment do not return together (RFC 6455 section 7.2.3; AWS "Exponential backoff
+/// and jitter").
 public struct Backoff: Equatable, BitwiseCopyable, Sendable {
   /// How the wait is drawn below its ceiling.
-  public enum Jitter: UInt8, BitwiseCopyable, Sendable {
+  public enum Jitter: UInt8, CaseIterable, BitwiseCopyable, Sendable {
     /// The wait is the ceiling itself. For tests and for servers that asked for it.
     case none
     /// Uniform from zero to the ceiling.

@@ -3,8 +3,8 @@
 /// TCP alone does not tell: a peer that vanished leaves the socket open for about 15 minutes
 /// (Linux, tcp_retries2), and for ever if nothing is sent (FEATURES §3).
 public struct Heartbeat: Equatable, BitwiseCopyable, Sendable {
-  /// The silence after which a ping is sent; any inbound byte starts it anew. Default 25 s, below the
-  /// shortest common idle reaper of proxies (SIMULATION §4.3).
+  /// The silence after which a ping is sent; any inbound byte starts it anew. Default 25 s, below
+  /// the shortest common idle reaper of proxies (SIMULATION §4.3).
   public var interval: TimeSpan
   /// How long the answer may take; any inbound byte counts as one. Default 10 s.
   public var timeout: TimeSpan

@@ -1,8 +1,9 @@
 /// What the reachability signal may do. It is a hint: it never ends the wish to be connected.
 public struct PathPolicy: Equatable, BitwiseCopyable, Sendable {
   /// What a lost path does to an open link.
-  public enum Loss: UInt8, BitwiseCopyable, Sendable {
-    /// Ping at once and give the answer ``PathPolicy/suspectTimeout``; without a heartbeat, nothing.
+  public enum Loss: UInt8, CaseIterable, BitwiseCopyable, Sendable {
+    /// Ping at once and give the answer ``PathPolicy/suspectTimeout``; without a heartbeat,
+    /// nothing.
     case probe
     /// End the link at once.
     case close
@@ -16,7 +17,8 @@ public struct PathPolicy: Equatable, BitwiseCopyable, Sendable {
   /// How long to hold dials while the path is said to be down, before one is tried all the same,
   /// since the signal can lie (I10). Default 60 s.
   public var probeInterval: TimeSpan
-  /// The ceiling of the random wait after the path came back; it also absorbs flapping. Default 0.5 s.
+  /// The ceiling of the random wait after the path came back; it also absorbs flapping.
+  /// Default 0.5 s.
   public var returnJitter: TimeSpan
 
   /// Makes a path policy.

@@ -13,7 +13,8 @@ public final class Policy: Sendable {
   public let closeDeadline: TimeSpan
   /// When to dial again after a failure.
   public let backoff: Backoff
-  /// The shortest time between two dials that nobody asked for; zero turns the bound off. Default 1 s.
+  /// The shortest time between two dials that nobody asked for; zero turns the bound off.
+  /// Default 1 s.
   ///
   /// Holds whatever the backoff says, so that in any window W there are at most 1 + W / spacing
   /// such dials, even against a server that accepts and drops at once.

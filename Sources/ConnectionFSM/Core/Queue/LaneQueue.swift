@@ -1,8 +1,9 @@
 /// The live messages of one lane, oldest first: those in flight, then those that wait.
 ///
-/// One ring with a split: a lane is first in, first out, so what is in flight is always older than what
-/// waits, redelivery moves the split back, and settling pops the front. Only live messages have an entry
-/// (cancelling closes the gap), so memory is bounded by the lane's count limit whatever came and went.
+/// One ring with a split: a lane is first in, first out, so what is in flight is always older than
+/// what waits, redelivery moves the split back, and settling pops the front. Only live messages
+/// have an entry (cancelling closes the gap), so memory is bounded by the lane's count limit
+/// whatever came and went.
 struct LaneQueue: Sendable {
   struct Entry: BitwiseCopyable, Sendable {
     var sequence: UInt64
@@ -10,6 +11,10 @@ struct LaneQueue: Sendable {
     var byteCount: UInt32
   }
 
+  /// Its place in the queue.
+  let id: LaneID
+  /// What it promises and how much it holds; fixed for life.
+  let lane: Lane
   // A power of two in size; empty until the first message, so an unused lane owns no memory.
   private var ring: [Entry] = []
   private var head: UInt32 = 0
@@ -24,12 +29,19 @@ struct LaneQueue: Sendable {
   /// The highest sequence ever given to a transport: up to here an unsettled end is in doubt.
   private var sentThrough: UInt64 = 0
 
+  init(_ id: LaneID, _ lane: Lane) {
+    self.id = id
+    self.lane = lane
+  }
+
   /// How many messages wait to be given to a transport.
   var waiting: UInt32 { count &- inFlight }
 
-  /// When the oldest waiting message was offered.
-  var oldestWaitingSince: Instant? {
-    inFlight < count ? self[inFlight].offeredAt : nil
+  /// When the oldest waiting message expires.
+  @inline(__always)
+  var nextExpiry: Instant? {
+    guard waiting > 0, let timeToLive = lane.timeToLive else { return nil }
+    return self[inFlight].offeredAt + timeToLive
   }
 
   private subscript(place: UInt32) -> Entry {
@@ -40,19 +52,25 @@ struct LaneQueue: Sendable {
   private var mask: UInt32 { UInt32(truncatingIfNeeded: ring.count) &- 1 }
 }
 
-/// The ids of a lane that ended together, in two parts: those that some transport was given before,
-/// whose fate is in doubt, and those that never left.
-struct Ended {
-  var everSent: ClosedRange<UInt64>?
-  var neverSent: ClosedRange<UInt64>?
-}
-
 // MARK: Taking and giving
 
 extension LaneQueue {
+  /// Takes a message or turns it away; may evict older ones.
+  mutating func offer(
+    byteCount newBytes: UInt32, at now: Instant, into effects: inout Effects
+  ) -> Disposition {
+    guard newBytes <= lane.byteLimit else { return .rejected(.tooLarge) }
+    if count >= lane.countLimit || byteCount > lane.byteLimit &- newBytes {
+      guard lane.overflow == .dropOldest, let evictions = evictionsNeeded(for: newBytes) else {
+        return .rejected(.full)
+      }
+      remove(evictions, at: inFlight, as: .evicted, into: &effects)
+    }
+    return .taken(MessageID(lane: id, sequence: append(byteCount: newBytes, at: now)))
+  }
+
   /// How many waiting messages must go to make room; nil if there is none to be made.
-  func evictionsNeeded(for newBytes: UInt32, in lane: Lane) -> UInt32? {
-    guard newBytes <= lane.byteLimit else { return nil }
+  private func evictionsNeeded(for newBytes: UInt32) -> UInt32? {
     var live = count
     var bytes = byteCount
     var evictions: UInt32 = 0
@@ -65,8 +83,7 @@ extension LaneQueue {
     return evictions
   }
 
-  /// Takes a message at the end of the lane and returns its sequence. The caller made room.
-  mutating func append(byteCount newBytes: UInt32, at now: Instant) -> UInt64 {
+  private mutating func append(byteCount newBytes: UInt32, at now: Instant) -> UInt64 {
     if count == UInt32(truncatingIfNeeded: ring.count) { grow() }
     lastSequence &+= 1
     self[count] = Entry(sequence: lastSequence, offeredAt: now, byteCount: newBytes)
@@ -85,29 +102,34 @@ extension LaneQueue {
     head = 0
   }
 
-  /// Moves waiting messages into flight, as many as the window admits, and returns their ids.
-  mutating func launch(window: UInt32) -> ClosedRange<UInt64>? {
-    guard inFlight < window, inFlight < count else { return nil }
-    let launched = min(window &- inFlight, count &- inFlight)
+  /// Moves waiting messages into flight, as many as the window admits.
+  mutating func launch(on epoch: Epoch, into effects: inout Effects) {
+    guard inFlight < lane.window, inFlight < count else { return }
+    let launched = min(lane.window &- inFlight, count &- inFlight)
     let first = self[inFlight].sequence
     inFlight &+= launched
     let last = self[inFlight &- 1].sequence
     if sentThrough < last { sentThrough = last }
-    return first...last
+    effects.append(.transmit(epoch, range(first, last)))
   }
 
-  /// The messages in flight wait again, in their old order: the link they were given to is gone.
-  mutating func returnToWaiting() { inFlight = 0 }
+  private func range(_ first: UInt64, _ last: UInt64) -> MessageRange {
+    MessageRange(MessageID(lane: id, sequence: first), MessageID(lane: id, sequence: last))
+  }
 }
 
 // MARK: Ending
 
 extension LaneQueue {
-  /// Ends what is in flight up to a sequence and returns those ids; nil if there are none.
-  mutating func settle(through sequence: UInt64) -> ClosedRange<UInt64>? {
-    guard inFlight > 0 else { return nil }
+  /// Ends what is in flight up to a sequence, if that is the promise of this lane; false if it
+  /// ended nothing.
+  mutating func settle(
+    through sequence: UInt64, promise: Lane.Delivery, as outcome: Outcome,
+    into effects: inout Effects
+  ) -> Bool {
+    guard lane.delivery == promise, inFlight > 0 else { return false }
     let first = self[0].sequence
-    guard first <= sequence else { return nil }
+    guard first <= sequence else { return false }
     var last = first
     repeat {
       let entry = self[0]
@@ -117,61 +139,80 @@ extension LaneQueue {
       count &-= 1
       inFlight &-= 1
     } while inFlight > 0 && self[0].sequence <= sequence
-    return first...last
+    effects.append(.settle(range(first, last), outcome))
+    return true
   }
 
-  /// Ends all that is in flight.
-  mutating func settleInFlight() -> ClosedRange<UInt64>? { settle(through: .max) }
-
-  /// Ends the oldest waiting messages.
-  mutating func dropWaiting(_ dropped: UInt32) -> Ended {
-    remove(dropped, at: inFlight)
+  /// The link is gone: what was in flight is in doubt, or waits again in its old order.
+  mutating func linkEnded(into effects: inout Effects) {
+    switch lane.delivery {
+    case .atLeastOnce: inFlight = 0
+    case .atMostOnce:
+      _ = settle(through: .max, promise: .atMostOnce, as: .inDoubt, into: &effects)
+    }
   }
 
-  /// Ends the waiting messages offered at or before an instant.
-  mutating func expire(offeredThrough instant: Instant) -> Ended {
+  /// Ends the waiting messages whose time to live has passed.
+  mutating func expire(at now: Instant, into effects: inout Effects) {
+    guard let timeToLive = lane.timeToLive else { return }
+    let deadline = Instant(nanoseconds: now.nanoseconds - timeToLive.nanoseconds)
     var expired: UInt32 = 0
-    while expired < waiting, self[inFlight + expired].offeredAt <= instant { expired += 1 }
-    return dropWaiting(expired)
+    while expired < waiting, self[inFlight + expired].offeredAt <= deadline { expired += 1 }
+    remove(expired, at: inFlight, as: .expired, into: &effects)
   }
 
-  /// Ends one waiting message; nil if it does not wait here.
-  mutating func cancel(_ sequence: UInt64) -> Ended? {
+  /// Takes one waiting message back; false if it does not wait here.
+  mutating func cancel(_ sequence: UInt64, into effects: inout Effects) -> Bool {
     var low = inFlight
     var high = count
     while low < high {
       let middle = low + (high - low) / 2
       if self[middle].sequence < sequence { low = middle + 1 } else { high = middle }
     }
-    guard low < count, self[low].sequence == sequence else { return nil }
-    return remove(1, at: low)
+    guard low < count, self[low].sequence == sequence else { return false }
+    remove(1, at: low, as: .cancelled, into: &effects)
+    return true
+  }
+
+  /// Takes every waiting message back.
+  mutating func cancelWaiting(into effects: inout Effects) {
+    remove(waiting, at: inFlight, as: .cancelled, into: &effects)
   }
 
   /// Ends everything.
-  mutating func removeAll() -> Ended {
+  mutating func endAll(into effects: inout Effects) {
     inFlight = 0
-    return remove(count, at: 0)
+    cancelWaiting(into: &effects)
   }
 
-  /// Removes entries that do not fly and closes the gap by moving the older ones up.
-  private mutating func remove(_ removed: UInt32, at place: UInt32) -> Ended {
-    var ended = Ended()
-    guard removed > 0 else { return ended }
+  /// Ends entries that do not fly and closes the gap by moving the older ones up.
+  ///
+  /// Never-sent and in-doubt are different words: what some transport was given before is in doubt,
+  /// whatever ends the rest. The ids rise, so those come first.
+  private mutating func remove(
+    _ removed: UInt32, at place: UInt32, as outcome: Outcome, into effects: inout Effects
+  ) {
+    guard removed > 0 else { return }
+    let first = self[place].sequence
+    let last = self[place + removed - 1].sequence
+    var lastSent: UInt64?
+    var firstUnsent: UInt64?
     for offset in place..<place + removed {
       let entry = self[offset]
       byteCount -= entry.byteCount
       if entry.sequence <= sentThrough {
-        ended.everSent = (ended.everSent?.lowerBound ?? entry.sequence)...entry.sequence
-      } else {
-        ended.neverSent = (ended.neverSent?.lowerBound ?? entry.sequence)...entry.sequence
+        lastSent = entry.sequence
+      } else if firstUnsent == nil {
+        firstUnsent = entry.sequence
       }
     }
+    if let lastSent { effects.append(.settle(range(first, lastSent), .inDoubt)) }
+    if let firstUnsent { effects.append(.settle(range(firstUnsent, last), outcome)) }
     for offset in stride(from: Int64(place) - 1, through: 0, by: -1) {
       self[UInt32(offset) + removed] = self[UInt32(offset)]
     }
     head &+= removed
     count -= removed
-    return ended
   }
 }
 
@@ -198,7 +239,11 @@ extension LaneQueue: Equatable {
       hasher.combine(inFlight)
       hasher.combine(lastSequence)
       hasher.combine(sentThrough)
-      for place in 0..<count { hasher.combine(self[place].sequence) }
+      hasher.combine(byteCount)
+      for place in 0..<count {
+        hasher.combine(self[place].sequence)
+        hasher.combine(self[place].offeredAt)
+      }
     }
   }
 #endif

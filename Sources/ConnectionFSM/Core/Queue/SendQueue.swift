@@ -3,29 +3,52 @@ struct SendQueue: Sendable {
   static let laneLimit = 4
 
   // Four properties, because the lanes must lie inside the machine: an array would put even an
-  // unused queue on the heap.
-  private var lane0 = LaneQueue()
-  private var lane1 = LaneQueue()
-  private var lane2 = LaneQueue()
-  private var lane3 = LaneQueue()
+  // unused queue on the heap. A lane that the policy does not have stays empty for ever.
+  private var lane0: LaneQueue
+  private var lane1: LaneQueue
+  private var lane2: LaneQueue
+  private var lane3: LaneQueue
+  private let laneCount: Int
 
+  /// Makes an empty queue; the policy has seen to it that there are 1 to 4 lanes.
+  init(lanes: [Lane]) {
+    laneCount = lanes.count
+    let last = lanes.count - 1
+    lane0 = LaneQueue(LaneID(0), lanes[0])
+    lane1 = LaneQueue(LaneID(1), lanes[min(1, last)])
+    lane2 = LaneQueue(LaneID(2), lanes[min(2, last)])
+    lane3 = LaneQueue(LaneID(3), lanes[min(3, last)])
+  }
+
+  /// A copy, to look at.
   subscript(lane: Int) -> LaneQueue {
-    _read {
-      switch lane {
-      case 0: yield lane0
-      case 1: yield lane1
-      case 2: yield lane2
-      default: yield lane3
-      }
+    switch lane {
+    case 0: lane0
+    case 1: lane1
+    case 2: lane2
+    default: lane3
     }
-    _modify {
-      switch lane {
-      case 0: yield &lane0
-      case 1: yield &lane1
-      case 2: yield &lane2
-      default: yield &lane3
-      }
+  }
+
+  // Not a subscript that yields the lane: it would allocate a frame at each access.
+  @inline(__always)
+  private mutating func withLane<Result>(
+    _ id: LaneID, _ body: (inout LaneQueue) -> Result
+  ) -> Result {
+    switch id.rawValue {
+    case 0: body(&lane0)
+    case 1: body(&lane1)
+    case 2: body(&lane2)
+    default: body(&lane3)
     }
+  }
+
+  @inline(__always)
+  private mutating func forEachLane(_ body: (inout LaneQueue) -> Void) {
+    body(&lane0)
+    body(&lane1)
+    body(&lane2)
+    body(&lane3)
   }
 }
 
@@ -33,126 +56,79 @@ struct SendQueue: Sendable {
 
 extension SendQueue {
   /// Takes a message or turns it away; may evict older ones.
+  @inline(__always)
   mutating func offer(
-    _ id: LaneID, byteCount: UInt32, at now: Instant, lanes: [Lane], into effects: inout Effects
+    _ id: LaneID, byteCount: UInt32, at now: Instant, into effects: inout Effects
   ) -> Disposition {
-    let index = Int(id.rawValue)
-    guard index < lanes.count else { return .rejected(.noSuchLane) }
-    let lane = lanes[index]
-    guard byteCount <= lane.byteLimit else { return .rejected(.tooLarge) }
-    if self[index].count >= lane.countLimit || self[index].byteCount > lane.byteLimit - byteCount {
-      guard lane.overflow == .dropOldest,
-        let evictions = self[index].evictionsNeeded(for: byteCount, in: lane)
-      else { return .rejected(.full) }
-      effects.append(self[index].dropWaiting(evictions), in: id, else: .evicted)
-    }
-    return .taken(MessageID(lane: id, sequence: self[index].append(byteCount: byteCount, at: now)))
+    guard id.rawValue < laneCount else { return .rejected(.noSuchLane) }
+    return withLane(id) { $0.offer(byteCount: byteCount, at: now, into: &effects) }
   }
 
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
-  mutating func launch(on epoch: Epoch, lanes: [Lane], into effects: inout Effects) {
-    for index in lanes.indices {
-      if let launched = self[index].launch(window: lanes[index].window) {
-        effects.append(.transmit(epoch, MessageRange(launched, in: LaneID(UInt8(index)))))
-      }
+  @inline(__always)
+  mutating func launch(on epoch: Epoch, into effects: inout Effects) {
+    forEachLane { lane in
+      if lane.waiting > 0 { lane.launch(on: epoch, into: &effects) }
     }
   }
 
   /// Ends what the transport reported of a lane with the given promise; false if it ended nothing.
+  @inline(__always)
   mutating func settle(
-    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, lanes: [Lane],
-    into effects: inout Effects
+    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
   ) -> Bool {
-    let index = Int(id.lane.rawValue)
-    guard index < lanes.count, lanes[index].delivery == promise,
-      let settled = self[index].settle(through: id.sequence)
-    else { return false }
-    effects.append(.settle(MessageRange(settled, in: id.lane), outcome))
-    return true
+    withLane(id.lane) { lane in
+      lane.settle(through: id.sequence, promise: promise, as: outcome, into: &effects)
+    }
   }
 
   /// The link is gone: at-most-once messages in flight are in doubt, at-least-once ones wait again.
-  mutating func linkEnded(lanes: [Lane], into effects: inout Effects) {
-    for index in lanes.indices {
-      switch lanes[index].delivery {
-      case .atLeastOnce: self[index].returnToWaiting()
-      case .atMostOnce:
-        if let lost = self[index].settleInFlight() {
-          effects.append(.settle(MessageRange(lost, in: LaneID(UInt8(index))), .inDoubt))
-        }
-      }
-    }
+  mutating func linkEnded(into effects: inout Effects) {
+    forEachLane { $0.linkEnded(into: &effects) }
   }
 
   /// Takes one waiting message back; false if it does not wait.
-  mutating func cancel(_ id: MessageID, lanes: [Lane], into effects: inout Effects) -> Bool {
-    let index = Int(id.lane.rawValue)
-    guard index < lanes.count, let ended = self[index].cancel(id.sequence) else { return false }
-    effects.append(ended, in: id.lane, else: .cancelled)
-    return true
+  mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
+    withLane(id.lane) { $0.cancel(id.sequence, into: &effects) }
   }
 
   /// Takes every waiting message back.
-  mutating func cancelWaiting(lanes: [Lane], into effects: inout Effects) {
-    for index in lanes.indices {
-      let ended = self[index].dropWaiting(self[index].waiting)
-      effects.append(ended, in: LaneID(UInt8(index)), else: .cancelled)
-    }
+  mutating func cancelWaiting(into effects: inout Effects) {
+    forEachLane { $0.cancelWaiting(into: &effects) }
   }
 
   /// Ends every message there is.
-  mutating func endAll(lanes: [Lane], into effects: inout Effects) {
-    for index in lanes.indices {
-      effects.append(self[index].removeAll(), in: LaneID(UInt8(index)), else: .cancelled)
-    }
+  mutating func endAll(into effects: inout Effects) {
+    forEachLane { $0.endAll(into: &effects) }
   }
 
   /// Ends the waiting messages whose time to live has passed.
-  mutating func expire(at now: Instant, lanes: [Lane], into effects: inout Effects) {
-    for index in lanes.indices {
-      guard let timeToLive = lanes[index].timeToLive else { continue }
-      let offered = Instant(nanoseconds: now.nanoseconds - timeToLive.nanoseconds)
-      let ended = self[index].expire(offeredThrough: offered)
-      effects.append(ended, in: LaneID(UInt8(index)), else: .expired)
-    }
+  mutating func expire(at now: Instant, into effects: inout Effects) {
+    forEachLane { $0.expire(at: now, into: &effects) }
   }
 
   /// When the next waiting message expires.
-  func nextExpiry(lanes: [Lane]) -> Instant? {
-    var next: Instant?
-    for index in lanes.indices where self[index].waiting > 0 {
-      guard let timeToLive = lanes[index].timeToLive,
-        let since = self[index].oldestWaitingSince
-      else { continue }
-      let expiry = since + timeToLive
-      if next == nil || expiry < next! { next = expiry }  // next was just seen not to be nil
-    }
-    return next
+  @inline(__always)
+  var nextExpiry: Instant? {
+    earliest(
+      earliest(lane0.nextExpiry, lane1.nextExpiry), earliest(lane2.nextExpiry, lane3.nextExpiry))
   }
 }
 
-extension Effects {
-  /// Never-sent and in-doubt are different words: what some transport was given before is in doubt,
-  /// whatever ends the rest.
-  fileprivate mutating func append(_ ended: Ended, in lane: LaneID, else outcome: Outcome) {
-    if let everSent = ended.everSent {
-      append(.settle(MessageRange(everSent, in: lane), .inDoubt))
-    }
-    if let neverSent = ended.neverSent {
-      append(.settle(MessageRange(neverSent, in: lane), outcome))
-    }
-  }
+/// The earlier of two instants of which each may never come.
+@inline(__always)
+func earliest(_ one: Instant?, _ other: Instant?) -> Instant? {
+  guard let one else { return other }
+  guard let other else { return one }
+  return min(one, other)
 }
 
-extension MessageRange {
-  fileprivate init(_ sequences: ClosedRange<UInt64>, in lane: LaneID) {
-    self.init(
-      MessageID(lane: lane, sequence: sequences.lowerBound),
-      MessageID(lane: lane, sequence: sequences.upperBound))
+extension SendQueue: Equatable {
+  static func == (left: SendQueue, right: SendQueue) -> Bool {
+    left.lane0 == right.lane0 && left.lane1 == right.lane1 && left.lane2 == right.lane2
+      && left.lane3 == right.lane3
   }
 }
-
-extension SendQueue: Equatable {}
 
 #if !hasFeature(Embedded)
   extension SendQueue: Hashable {

@@ -1,8 +1,8 @@
 /// A small seeded generator whose output never changes with the compiler.
 ///
-/// The standard library documents that the algorithms behind `random(in:using:)` may change, so that a
-/// seed would not replay. Algorithm: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number
-/// Generators", OOPSLA 2014.
+/// The standard library documents that the algorithms behind `random(in:using:)` may change, so
+/// that a seed would not replay. Algorithm: Steele, Lea, Flood, "Fast Splittable Pseudorandom
+/// Number Generators", OOPSLA 2014.
 public struct SplitMix64: Equatable, BitwiseCopyable, Sendable {
   /// The whole state.
   public private(set) var state: UInt64
@@ -21,8 +21,8 @@ public struct SplitMix64: Equatable, BitwiseCopyable, Sendable {
 
   /// A number from 0 to `bound`, both included, each as likely as the other to within 2⁻⁶⁴.
   ///
-  /// One draw a call: multiply and keep the high word (Lemire 2019, without the rejection loop, whose
-  /// bias at these bounds is below one in 10⁹ and whose number of draws would vary).
+  /// One draw a call: multiply and keep the high word (Lemire 2019, without the rejection loop,
+  /// whose bias at these bounds is below one in 10⁹ and whose number of draws would vary).
   public mutating func next(through bound: UInt64) -> UInt64 {
     guard bound < .max else { return next() }
     return next().multipliedFullWidth(by: bound + 1).high

@@ -1,4 +1,5 @@
-/// An ordered stream of bytes in both directions: a socket, a TLS session over one, a simulated link.
+/// An ordered stream of bytes in both directions: a socket, a TLS session over one, a simulated
+/// link.
 ///
 /// Synchronous and driven by readiness: a call never waits. Confined to its dialer's loop.
 public protocol ByteStream: AnyObject {
@@ -57,7 +58,7 @@ public protocol ByteStreamDialer: AnyObject {
   /// The loop on which its streams live.
   var eventLoop: any EventLoop { get }
 
-  /// Starts to connect; the observer hears how it went, never inside this call. The stream holds its
-  /// observer weakly.
+  /// Starts to connect; the observer hears how it went, never inside this call. The stream holds
+  /// its observer weakly.
   func dial(_ endpoint: Endpoint, observer: any ByteStreamObserver) -> Stream
 }

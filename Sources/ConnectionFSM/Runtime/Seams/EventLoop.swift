@@ -1,8 +1,8 @@
 /// The one thread of control on which a connection lives: a clock, a timer, and a place to run.
 ///
 /// Everything of one connection (machine, transport, callbacks) runs on one loop, one piece of work
-/// after the other, so that nothing in it needs a lock. As a `TaskExecutor` the loop also runs tasks
-/// that prefer it, without a hop between threads.
+/// after the other, so that nothing in it needs a lock. As a `TaskExecutor` the loop also runs
+/// tasks that prefer it, without a hop between threads.
 public protocol EventLoop: TaskExecutor {
   /// The time on the loop's monotonic clock, which counts the time asleep where the system can.
   /// Callable from anywhere.
@@ -11,8 +11,8 @@ public protocol EventLoop: TaskExecutor {
   /// Whether the caller runs on this loop.
   var isCurrent: Bool { get }
 
-  /// Runs the work on the loop, after all that was given before. Callable from anywhere, also from the
-  /// loop itself: the work then runs later, never inside the call.
+  /// Runs the work on the loop, after all that was given before. Callable from anywhere, also from
+  /// the loop itself: the work then runs later, never inside the call.
   func execute(_ work: @escaping @Sendable () -> Void)
 
   /// Calls the handler once the deadline has come; replaces the handler's earlier deadline, and nil
@@ -22,6 +22,7 @@ public protocol EventLoop: TaskExecutor {
 
 /// Whoever waits for a deadline on an ``EventLoop``.
 public protocol DeadlineHandler: AnyObject {
-  /// The deadline has come, or the loop is early; the handler arms anew if it wants to be called again.
+  /// The deadline has come, or the loop is early; the handler arms anew if it wants to be called
+  /// again.
   func deadlineReached()
 }

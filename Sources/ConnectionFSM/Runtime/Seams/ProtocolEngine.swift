@@ -1,7 +1,7 @@
 /// A protocol without its input and output: bytes and wishes go in, bytes and events come out.
 ///
-/// Like the machine it owns no clock and no socket, so that the same code runs over a socket, over a
-/// simulated stream and under a fuzzer. One engine serves one link.
+/// Like the machine it owns no clock and no socket, so that the same code runs over a socket, over
+/// a simulated stream and under a fuzzer. One engine serves one link.
 public protocol ProtocolEngine {
   /// Whether ``ping(_:into:)`` does anything.
   var canPing: Bool { get }
@@ -9,16 +9,20 @@ public protocol ProtocolEngine {
   /// When ``deadlineReached(at:into:)`` is wanted; nil while the engine waits for nothing.
   var nextDeadline: Instant? { get }
 
+  /// Whether the protocol can carry the message.
+  func admits(_ message: Message) -> Bool
+
   /// The stream is connected. An engine without a handshake answers with `opened`.
   mutating func start(at now: Instant, into output: inout EngineOutput)
 
   /// Bytes arrived, split anywhere.
   mutating func receive(_ bytes: RawSpan, at now: Instant, into output: inout EngineOutput)
 
-  /// The peer has finished writing. An engine answers with `closed`, or `failed` if that came too early.
+  /// The peer has finished writing. An engine answers with `closed`, or `failed` if that came too
+  /// early.
   mutating func receiveEnd(at now: Instant, into output: inout EngineOutput)
 
-  /// Encodes a message behind all that was given before.
+  /// Encodes a message that the engine admits, behind all that was given before.
   mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput)
 
   /// Encodes a request for a sign of life.

@@ -1,20 +1,25 @@
 /// Carries messages for a connection, one link at a time.
 ///
-/// A transport decides nothing: it dials when told, reports what happens with the epoch it was given,
-/// and lets go when told. All calls come on ``eventLoop`` and all reports must be made on it; a report
-/// from inside a call is allowed and is handled after it.
+/// A transport decides nothing: it dials when told, reports what happens with the epoch it was
+/// given, and lets go when told. All calls come on ``eventLoop`` and all reports must be made on
+/// it; a report from inside a call is allowed and is handled after it.
 public protocol Transport: AnyObject {
   /// The loop on which everything of this transport happens.
   var eventLoop: any EventLoop { get }
 
-  /// Whether the protocol can ask the peer for a sign of life; without it a policy may have no heartbeat.
+  /// Whether the protocol can ask the peer for a sign of life; without it a policy may have no
+  /// heartbeat.
   var canPing: Bool { get }
+
+  /// Whether the protocol can carry the message. What it cannot is turned away at the door, since
+  /// once it is sent there is no good end for it.
+  func admits(_ message: Message) -> Bool
 
   /// Dials, and reports to the observer as this epoch: `opened`, or `failed` with the cause.
   func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver)
 
   /// Sends a message on an open link. Reports `written` when the system took its last byte.
-  /// - Parameter more: Another message follows at once, so that both may travel in one write.
+  /// With `more` another message follows at once, so that both may travel in one write.
   func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool)
 
   /// Asks for a sign of life; the answer is reported as `pong` of the same number.

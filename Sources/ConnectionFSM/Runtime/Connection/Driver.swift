@@ -1,0 +1,209 @@
+/// Performs a machine's effects over a transport and feeds back what happens. Contains no policy.
+///
+/// Confined to the transport's loop. One transition at a time: what a transport reports from inside
+/// an effect waits in line. State first, effects second, observers last, so that nothing an
+/// observer does can change the transition it hears of (I17). `Sendable` only in that its reference
+/// may be captured by work for the loop; nothing of it is touched anywhere else.
+final class Driver: @unchecked Sendable {
+  // One place for both, unchecked: calls are never re-entrant (`isBusy` sees to it), and the
+  // dynamic exclusivity checks cost several times the transition itself.
+  @exclusivity(unchecked) private var machine: Machine
+  @exclusivity(unchecked) private var effects = Effects()
+
+  private let loop: any EventLoop
+  private let transport: any Transport
+  private var payloads: PayloadStore<Pending>
+  private var endpoint: Endpoint?
+  private var endpointID = EndpointID(0)
+
+  private var isBusy = false
+  private var deferred: [Report] = []
+  /// The deadline the loop knows of. A later one is not told to it: the loop comes early, and the
+  /// driver arms anew then, so that traffic which keeps moving a deadline costs no timer work.
+  private var armedAt: Instant?
+
+  private let trace: ((TraceRecord) -> Void)?
+  private var sequence: UInt64 = 0
+  let observers = Observers()
+
+  /// A message between being taken and its end.
+  private struct Pending {
+    let message: Message
+    let completion: ((Result<Outcome, Rejection>) -> Void)?
+  }
+
+  /// What a transport said while a transition ran.
+  private enum Report {
+    case input(Input)
+    case message(Epoch, Message)
+  }
+
+  init(
+    transport: any Transport, policy: Policy, seed: UInt64, trace: ((TraceRecord) -> Void)?
+  ) {
+    machine = Machine(policy: policy, seed: seed)
+    loop = transport.eventLoop
+    self.transport = transport
+    payloads = PayloadStore(laneCount: policy.lanes.count)
+    self.trace = trace
+    observers.stateChanged(machine.explain())
+  }
+}
+
+// MARK: Wishes
+
+extension Driver {
+  func connect(to endpoint: Endpoint) {
+    if endpoint != self.endpoint {
+      self.endpoint = endpoint
+      endpointID = EndpointID(endpointID.rawValue &+ 1)
+    }
+    submit(.connect(endpointID))
+  }
+
+  func offer(
+    _ message: Message, in lane: LaneID, completion: ((Result<Outcome, Rejection>) -> Void)?
+  ) {
+    guard transport.admits(message) else {
+      completion?(.failure(.notEncodable))
+      return
+    }
+    // Beyond 4 GiB - 1 the count saturates, which no lane admits.
+    let byteCount = UInt32(clamping: message.bytes.count)
+    transition(.offer(lane, byteCount: byteCount)) { disposition in
+      switch disposition {
+      case .taken(let id):
+        payloads.insert(Pending(message: message, completion: completion), for: id)
+      case .rejected(let rejection): completion?(.failure(rejection))
+      case .accepted, .ignored: break
+      }
+    }
+    drain()
+  }
+
+  func explain() -> Explanation { machine.explain() }
+
+  /// Takes an input from outside; in line, if a transition is running.
+  func submit(_ input: Input) {
+    guard !isBusy else { return deferred.append(.input(input)) }
+    transition(input) { _ in }
+    drain()
+  }
+
+  /// Lets go of everything at once: the connection is being released.
+  func shutDown() {
+    submit(.close)
+    guard let link = machine.primary else { return }
+    transport.abort(link.epoch)
+    submit(.transport(link.epoch, .failed(.closedByUser)))
+  }
+}
+
+// MARK: Transitions
+
+extension Driver {
+  /// One transition: the machine, then what the disposition asks for, then the effects, then
+  /// observers.
+  @inline(__always)
+  private func transition(_ input: Input, _ disposed: (Disposition) -> Void) {
+    isBusy = true
+    let phase = machine.phase
+    if trace == nil {
+      disposed(machine.handle(input, at: loop.now, into: &effects))
+    } else {
+      disposed(recorded(input))
+    }
+    if !effects.isEmpty { perform() }
+    rearm()
+    isBusy = false
+    if machine.phase != phase { observers.stateChanged(machine.explain()) }
+  }
+
+  private func recorded(_ input: Input) -> Disposition {
+    sequence += 1
+    let record = machine.handle(input, at: loop.now, into: &effects, recordingAs: sequence)
+    trace?(record)
+    return record.disposition
+  }
+
+  private func drain() {
+    while !deferred.isEmpty {
+      let reports = deferred
+      deferred.removeAll(keepingCapacity: true)
+      for report in reports {
+        switch report {
+        case .input(let input): transition(input) { _ in }
+        case .message(let epoch, let message): deliver(message, from: epoch)
+        }
+      }
+    }
+  }
+
+  private func rearm() {
+    guard let next = machine.nextDeadline else {
+      if armedAt != nil { loop.arm(self, at: nil) }
+      armedAt = nil
+      return
+    }
+    if let armedAt, armedAt <= next { return }
+    armedAt = next
+    loop.arm(self, at: next)
+  }
+
+  private func perform() {
+    for effect in effects {
+      switch effect {
+      case .openTransport(let epoch, _):
+        // A machine dials only what it was told to connect to, and connect set the endpoint.
+        if let endpoint { transport.open(epoch, to: endpoint, observer: self) }
+      case .closeTransport(let epoch): transport.close(epoch)
+      case .abortTransport(let epoch): transport.abort(epoch)
+      case .sendPing(let epoch, let number): transport.ping(number, on: epoch)
+      case .transmit(let epoch, let range): transmit(range, on: epoch)
+      case .settle(let range, let outcome): settle(range, outcome)
+      case .ended: break
+      case .requestCredentials, .startSession:
+        preconditionFailure("Connection.init admits no policy with these stages")
+      }
+    }
+  }
+
+  private func transmit(_ range: MessageRange, on epoch: Epoch) {
+    payloads.forEach(in: range) { id, pending, isLast in
+      transport.send(pending.message, id: id, on: epoch, more: !isLast)
+    }
+  }
+
+  private func settle(_ range: MessageRange, _ outcome: Outcome) {
+    while let pending = payloads.removeFirst(in: range) {
+      pending.completion?(.success(outcome))
+    }
+  }
+
+  private func deliver(_ message: Message, from epoch: Epoch) {
+    guard let link = machine.primary, link.epoch == epoch else { return }
+    observers.received(message)
+  }
+}
+
+// MARK: What the outside reports
+
+extension Driver: TransportObserver {
+  func transport(_ epoch: Epoch, reports event: TransportEvent) {
+    submit(.transport(epoch, event))
+  }
+
+  func transport(_ epoch: Epoch, received message: Message) {
+    guard !isBusy else { return deferred.append(.message(epoch, message)) }
+    deliver(message, from: epoch)
+    drain()
+  }
+}
+
+extension Driver: DeadlineHandler {
+  func deadlineReached() {
+    armedAt = nil
+    guard let deadline = machine.nextDeadline, deadline <= loop.now else { return rearm() }
+    submit(.deadlineReached)
+  }
+}

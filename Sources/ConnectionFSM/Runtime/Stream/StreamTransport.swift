@@ -1,0 +1,57 @@
+/// A transport made of two parts: a dialer for byte streams and an engine for the protocol on them.
+public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEngine>: Transport {
+  private let dialer: Dialer
+  private let makeEngine: () -> Engine
+  /// An engine of no link, to ask what holds for all of them.
+  private let model: Engine
+  private let buffer = ReadBuffer()
+  // One; two while a replacement opens beside it.
+  private var links: [StreamLink<Dialer.Stream, Engine>] = []
+
+  /// Makes a transport.
+  /// - Parameters:
+  ///   - dialer: Makes the streams; its loop is the transport's.
+  ///   - engine: Makes a fresh engine for each link.
+  public init(_ dialer: Dialer, engine: @escaping () -> Engine) {
+    self.dialer = dialer
+    makeEngine = engine
+    model = engine()
+  }
+
+  public var eventLoop: any EventLoop { dialer.eventLoop }
+
+  public var canPing: Bool { model.canPing }
+
+  public func admits(_ message: Message) -> Bool { model.admits(message) }
+
+  public func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
+    let link = StreamLink<Dialer.Stream, Engine>(
+      epoch: epoch, engine: makeEngine(), loop: dialer.eventLoop, buffer: buffer,
+      observer: observer)
+    link.whenOver = { [weak self] in self?.links.removeAll { $0.epoch == epoch } }
+    links.append(link)
+    link.stream = dialer.dial(endpoint, observer: link)
+  }
+
+  public func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool) {
+    link(epoch)?.send(message, id: id, more: more)
+  }
+
+  public func ping(_ number: UInt32, on epoch: Epoch) { link(epoch)?.ping(number) }
+
+  public func close(_ epoch: Epoch) { link(epoch)?.close() }
+
+  public func abort(_ epoch: Epoch) { link(epoch)?.letGo() }
+
+  private func link(_ epoch: Epoch) -> StreamLink<Dialer.Stream, Engine>? {
+    links.first { $0.epoch == epoch }
+  }
+}
+
+/// Where the links of a transport read to: one after the other, so one buffer serves them all.
+final class ReadBuffer {
+  // 64 KiB: a read takes a whole socket buffer of a busy link, and an idle link owns no buffer.
+  let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+
+  deinit { bytes.deallocate() }
+}
