@@ -244,7 +244,10 @@ extension LaneQueue: Equatable {
     else { return false }
     for place in 0..<left.count {
       let (one, other) = (left[place], right[place])
-      guard one.sequence == other.sequence, one.offeredAt == other.offeredAt else { return false }
+      guard
+        one.sequence == other.sequence, one.offeredAt == other.offeredAt,
+        one.byteCount == other.byteCount
+      else { return false }
     }
     return true
   }
@@ -261,6 +264,7 @@ extension LaneQueue: Equatable {
       for place in 0..<count {
         hasher.combine(self[place].sequence)
         hasher.combine(self[place].offeredAt)
+        hasher.combine(self[place].byteCount)
       }
     }
   }
