@@ -78,26 +78,29 @@ extension Machine {
   /// anew.
   mutating func deadlineReached(into effects: inout Effects) -> Disposition {
     guard let deadline = nextDeadline, now >= deadline else { return .ignored(.early) }
-    serveVerdict(into: &effects)
+    var due = ownDeadline
+    if let verdict = due, now >= verdict.at, serve(verdict, into: &effects) { due = ownDeadline }
     queue.expire(at: now, into: &effects)
-    serveStart(into: &effects)
+    if let due, now >= due.at { serveStart(due.reason, into: &effects) }
     return .accepted
   }
 
-  private mutating func serveVerdict(into effects: inout Effects) {
-    guard let (reason, due) = ownDeadline, now >= due else { return }
-    switch reason {
+  /// Serves a deadline that is a verdict; false if it is not one. What it leads to may be due at once.
+  @inline(always)
+  private mutating func serve(_ verdict: Deadline, into effects: inout Effects) -> Bool {
+    switch verdict.reason {
     case .connect: cut(because: .timedOut(.connect), into: &effects)
     case .login: cut(because: .timedOut(.login), into: &effects)
     case .close: cut(because: .closedByUser, into: &effects)
-    case .pong: pongOverdue(since: due, into: &effects)
+    case .pong: pongOverdue(since: verdict.at, into: &effects)
     case .credentials: failed(because: .timedOut(.credentials), into: &effects)
-    case .ping, .retry, .probe, .expiry: return
+    case .ping, .retry, .probe, .expiry: return false
     }
+    return true
   }
 
-  private mutating func serveStart(into effects: inout Effects) {
-    guard let (reason, due) = ownDeadline, now >= due else { return }
+  @inline(always)
+  private mutating func serveStart(_ reason: DeadlineReason, into effects: inout Effects) {
     switch reason {
     case .ping: ping(into: &effects)
     case .retry: seekLink(.scheduled, into: &effects)

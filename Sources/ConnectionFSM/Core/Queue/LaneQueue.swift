@@ -47,11 +47,12 @@ struct LaneQueue: Sendable {
 
   @inline(always)
   private mutating func deriveNextExpiry() {
-    guard waiting > 0, let timeToLive = lane.timeToLive else {
-      nextExpiry = .never
-      return
-    }
-    nextExpiry = self[inFlight].offeredAt + timeToLive
+    nextExpiry = waiting > 0 ? expiry(ofOneOfferedAt: self[inFlight].offeredAt) : .never
+  }
+
+  @inline(always)
+  private func expiry(ofOneOfferedAt instant: Instant) -> Instant {
+    if let timeToLive = lane.timeToLive { instant + timeToLive } else { .never }
   }
 
   private var mask: UInt32 { UInt32(truncatingIfNeeded: ring.count) &- 1 }
@@ -94,7 +95,7 @@ extension LaneQueue {
     self[count] = Entry(sequence: lastSequence, offeredAt: now, byteCount: newBytes)
     count &+= 1
     byteCount &+= newBytes
-    if waiting == 1 { deriveNextExpiry() }
+    if waiting == 1 { nextExpiry = expiry(ofOneOfferedAt: now) }
     return lastSequence
   }
 

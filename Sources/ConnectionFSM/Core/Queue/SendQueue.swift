@@ -103,7 +103,9 @@ extension SendQueue {
   }
 
   /// Ends the waiting messages whose time to live has passed.
+  @inline(always)
   mutating func expire(at now: Instant, into effects: inout Effects) {
+    guard nextExpiry <= now else { return }
     forEachLane { $0.expire(at: now, into: &effects) }
   }
 
