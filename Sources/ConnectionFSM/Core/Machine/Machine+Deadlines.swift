@@ -74,15 +74,20 @@ extension Machine {
     return expiry == .never ? nil : expiry
   }
 
-  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts
-  /// anew.
+  @inline(always)
   mutating func deadlineReached(into effects: inout Effects) -> Disposition {
     guard let deadline = nextDeadline, now >= deadline else { return .ignored(.early) }
+    serveDeadlines(into: &effects)
+    return .accepted
+  }
+
+  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts
+  /// anew.
+  private mutating func serveDeadlines(into effects: inout Effects) {
     var due = ownDeadline
     if let verdict = due, now >= verdict.at, serve(verdict, into: &effects) { due = ownDeadline }
     queue.expire(at: now, into: &effects)
     if let due, now >= due.at { serveStart(due.reason, into: &effects) }
-    return .accepted
   }
 
   /// Serves a deadline that is a verdict; false if it is not one. What it leads to may be due at once.

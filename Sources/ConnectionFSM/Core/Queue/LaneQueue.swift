@@ -66,26 +66,33 @@ extension LaneQueue {
     byteCount newBytes: UInt32, at now: Instant, into effects: inout Effects
   ) -> Disposition {
     guard newBytes <= lane.byteLimit else { return .rejected(.tooLarge) }
-    if count >= lane.countLimit || byteCount > lane.byteLimit &- newBytes {
-      guard lane.overflow == .dropOldest, let evictions = evictionsNeeded(for: newBytes) else {
+    if !hasRoom(for: newBytes, besides: count, byteCount) {
+      guard lane.overflow == .dropOldest, makeRoom(for: newBytes, into: &effects) else {
         return .rejected(.full)
       }
-      remove(evictions, at: inFlight, as: .evicted, into: &effects)
     }
     return .taken(MessageID(lane: id, sequence: append(byteCount: newBytes, at: now)))
   }
 
-  /// How many waiting messages must go to make room; nil if there is none to be made.
   @inline(always)
-  private func evictionsNeeded(for newBytes: UInt32) -> UInt32? {
-    var bytes = byteCount
-    var evictions: UInt32 = 0
-    while count &- evictions >= lane.countLimit || bytes > lane.byteLimit &- newBytes {
-      guard evictions < waiting else { return nil }
-      bytes &-= self[inFlight &+ evictions].byteCount
-      evictions &+= 1
-    }
-    return evictions
+  private func hasRoom(
+    for newBytes: UInt32, besides count: UInt32, _ byteCount: UInt32
+  ) -> Bool {
+    count < lane.countLimit && byteCount <= lane.byteLimit &- newBytes
+  }
+
+  /// Evicts the oldest waiting messages, as many as must go; none and false if that were not enough.
+  @inline(always)
+  private mutating func makeRoom(for newBytes: UInt32, into effects: inout Effects) -> Bool {
+    var evicted: UInt32 = 0
+    var evictedBytes: UInt32 = 0
+    repeat {
+      guard evicted < waiting else { return false }
+      evictedBytes &+= self[inFlight &+ evicted].byteCount
+      evicted &+= 1
+    } while !hasRoom(for: newBytes, besides: count &- evicted, byteCount &- evictedBytes)
+    remove(evicted, evictedBytes, at: inFlight, as: .evicted, into: &effects)
+    return true
   }
 
   @inline(always)
@@ -168,8 +175,12 @@ extension LaneQueue {
     guard let timeToLive = lane.timeToLive else { return }
     let deadline = Instant(nanoseconds: now.nanoseconds - timeToLive.nanoseconds)
     var expired: UInt32 = 0
-    while expired < waiting, self[inFlight + expired].offeredAt <= deadline { expired += 1 }
-    remove(expired, at: inFlight, as: .expired, into: &effects)
+    var expiredBytes: UInt32 = 0
+    while expired < waiting, self[inFlight &+ expired].offeredAt <= deadline {
+      expiredBytes &+= self[inFlight &+ expired].byteCount
+      expired &+= 1
+    }
+    remove(expired, expiredBytes, at: inFlight, as: .expired, into: &effects)
   }
 
   /// Takes one waiting message back; false if it does not wait here.
@@ -181,13 +192,15 @@ extension LaneQueue {
       if self[middle].sequence < sequence { low = middle + 1 } else { high = middle }
     }
     guard low < count, self[low].sequence == sequence else { return false }
-    remove(1, at: low, as: .cancelled, into: &effects)
+    remove(1, self[low].byteCount, at: low, as: .cancelled, into: &effects)
     return true
   }
 
   /// Takes every waiting message back.
   mutating func cancelWaiting(into effects: inout Effects) {
-    remove(waiting, at: inFlight, as: .cancelled, into: &effects)
+    var cancelledBytes: UInt32 = 0
+    for place in inFlight..<count { cancelledBytes &+= self[place].byteCount }
+    remove(waiting, cancelledBytes, at: inFlight, as: .cancelled, into: &effects)
   }
 
   /// Ends everything.
@@ -199,14 +212,15 @@ extension LaneQueue {
   /// Ends entries that do not fly and closes the gap by moving the older ones up.
   @inline(always)
   private mutating func remove(
-    _ removed: UInt32, at place: UInt32, as outcome: Outcome, into effects: inout Effects
+    _ removed: UInt32, _ removedBytes: UInt32, at place: UInt32, as outcome: Outcome,
+    into effects: inout Effects
   ) {
     guard removed > 0 else { return }
     reportEnd(of: removed, at: place, as: outcome, into: &effects)
-    for offset in 0..<removed { byteCount &-= self[place &+ offset].byteCount }
     if place > 0 { closeGap(of: removed, at: place) }
     head &+= removed
     count &-= removed
+    byteCount &-= removedBytes
     deriveNextExpiry()
   }
 
