@@ -47,12 +47,11 @@ struct LaneQueue: Sendable {
 
   @inline(always)
   private mutating func deriveNextExpiry() {
-    nextExpiry = waiting > 0 ? expiry(ofOneOfferedAt: self[inFlight].offeredAt) : .never
-  }
-
-  @inline(always)
-  private func expiry(ofOneOfferedAt instant: Instant) -> Instant {
-    if let timeToLive = lane.timeToLive { instant + timeToLive } else { .never }
+    if waiting > 0, let timeToLive = lane.timeToLive {
+      nextExpiry = self[inFlight].offeredAt + timeToLive
+    } else {
+      nextExpiry = .never
+    }
   }
 
   private var mask: UInt32 { UInt32(truncatingIfNeeded: ring.count) &- 1 }
@@ -61,9 +60,10 @@ struct LaneQueue: Sendable {
 // MARK: Taking and giving
 
 extension LaneQueue {
-  /// Takes a message or turns it away; may evict older ones.
+  /// Takes a message or turns it away; may evict older ones, and gives it to the link if it can.
   mutating func offer(
-    byteCount newBytes: UInt32, at now: Instant, into effects: inout Effects
+    byteCount newBytes: UInt32, at now: Instant, launchedOn epoch: Epoch?,
+    into effects: inout Effects
   ) -> Disposition {
     guard newBytes <= lane.byteLimit else { return .rejected(.tooLarge) }
     if !hasRoom(for: newBytes, besides: count, byteCount) {
@@ -71,7 +71,10 @@ extension LaneQueue {
         return .rejected(.full)
       }
     }
-    return .taken(MessageID(lane: id, sequence: append(byteCount: newBytes, at: now)))
+    append(byteCount: newBytes, at: now)
+    if let epoch { launch(on: epoch, into: &effects) }
+    deriveNextExpiry()
+    return .taken(MessageID(lane: id, sequence: lastSequence))
   }
 
   @inline(always)
@@ -96,14 +99,12 @@ extension LaneQueue {
   }
 
   @inline(always)
-  private mutating func append(byteCount newBytes: UInt32, at now: Instant) -> UInt64 {
+  private mutating func append(byteCount newBytes: UInt32, at now: Instant) {
     if count == UInt32(truncatingIfNeeded: ring.count) { grow() }
     lastSequence &+= 1
     self[count] = Entry(sequence: lastSequence, offeredAt: now, byteCount: newBytes)
     count &+= 1
     byteCount &+= newBytes
-    if waiting == 1 { nextExpiry = expiry(ofOneOfferedAt: now) }
-    return lastSequence
   }
 
   private mutating func grow() {
@@ -117,14 +118,19 @@ extension LaneQueue {
   }
 
   /// Moves waiting messages into flight, as many as the window admits.
-  mutating func launch(on epoch: Epoch, into effects: inout Effects) {
+  mutating func launchWaiting(on epoch: Epoch, into effects: inout Effects) {
+    launch(on: epoch, into: &effects)
+    deriveNextExpiry()
+  }
+
+  @inline(always)
+  private mutating func launch(on epoch: Epoch, into effects: inout Effects) {
     guard inFlight < lane.window, inFlight < count else { return }
     let launched = min(lane.window &- inFlight, count &- inFlight)
     let first = self[inFlight].sequence
     inFlight &+= launched
     let last = self[inFlight &- 1].sequence
     if sentThrough < last { sentThrough = last }
-    deriveNextExpiry()
     effects.append(.transmit(epoch, range(first, last)))
   }
 
@@ -181,6 +187,7 @@ extension LaneQueue {
       expired &+= 1
     }
     remove(expired, expiredBytes, at: inFlight, as: .expired, into: &effects)
+    deriveNextExpiry()
   }
 
   /// Takes one waiting message back; false if it does not wait here.
@@ -193,6 +200,7 @@ extension LaneQueue {
     }
     guard low < count, self[low].sequence == sequence else { return false }
     remove(1, self[low].byteCount, at: low, as: .cancelled, into: &effects)
+    deriveNextExpiry()
     return true
   }
 
@@ -201,6 +209,7 @@ extension LaneQueue {
     var cancelledBytes: UInt32 = 0
     for place in inFlight..<count { cancelledBytes &+= self[place].byteCount }
     remove(waiting, cancelledBytes, at: inFlight, as: .cancelled, into: &effects)
+    deriveNextExpiry()
   }
 
   /// Ends everything.
@@ -221,7 +230,6 @@ extension LaneQueue {
     head &+= removed
     count &-= removed
     byteCount &-= removedBytes
-    deriveNextExpiry()
   }
 
   /// Never-sent and in-doubt are different words: what some transport was given before is in doubt,

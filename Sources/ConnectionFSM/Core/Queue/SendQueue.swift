@@ -55,20 +55,23 @@ struct SendQueue: Sendable {
 // MARK: What the machine asks of it
 
 extension SendQueue {
-  /// Takes a message or turns it away; may evict older ones.
+  /// Takes a message or turns it away; may evict older ones, and gives it to the link if it can.
   @inline(always)
   mutating func offer(
-    _ id: LaneID, byteCount: UInt32, at now: Instant, into effects: inout Effects
+    _ id: LaneID, byteCount: UInt32, at now: Instant, launchedOn epoch: Epoch?,
+    into effects: inout Effects
   ) -> Disposition {
     guard id.rawValue < laneCount else { return .rejected(.noSuchLane) }
-    return withLane(id) { $0.offer(byteCount: byteCount, at: now, into: &effects) }
+    return withLane(id) { lane in
+      lane.offer(byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+    }
   }
 
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
   @inline(always)
   mutating func launch(on epoch: Epoch, into effects: inout Effects) {
     forEachLane { lane in
-      if lane.waiting > 0 { lane.launch(on: epoch, into: &effects) }
+      if lane.waiting > 0 { lane.launchWaiting(on: epoch, into: &effects) }
     }
   }
 
