@@ -30,19 +30,27 @@ typealias Deadline = (reason: DeadlineReason, at: Instant)
 extension Link {
   @inline(always)
   func deadline(under policy: Policy) -> Deadline? {
+    // Asked after every transition, and nearly always while open: a comparison, no jump table.
+    if stage == .open { return heartbeatDeadline(under: policy) }
     switch stage {
-    case .open:
-      guard let heartbeat = policy.heartbeat else { return nil }
-      guard let sent = pingSentAt else { return (.ping, heardAt + heartbeat.interval) }
-      let patience =
-        suspect ? min(policy.path.suspectTimeout, heartbeat.timeout) : heartbeat.timeout
-      return (.pong, sent + patience)
+    case .open: return nil
     case .connecting: return (.connect, since + policy.connectDeadline)
     case .authenticating:
       guard let deadline = policy.sessionDeadline else { return nil }
       return (.login, since + deadline)
     case .closing: return (.close, since + policy.closeDeadline)
     }
+  }
+}
+
+extension Link {
+  @inline(always)
+  private func heartbeatDeadline(under policy: Policy) -> Deadline? {
+    guard let heartbeat = policy.heartbeat else { return nil }
+    guard let sent = pingSentAt else { return (.ping, heardAt.later(by: heartbeat.interval)) }
+    let patience =
+      suspect ? min(policy.path.suspectTimeout, heartbeat.timeout) : heartbeat.timeout
+    return (.pong, sent.later(by: patience))
   }
 }
 

@@ -48,7 +48,7 @@ struct LaneQueue: Sendable {
   @inline(always)
   private mutating func deriveNextExpiry() {
     if waiting > 0, let timeToLive = lane.timeToLive {
-      nextExpiry = self[inFlight].offeredAt + timeToLive
+      nextExpiry = self[inFlight].offeredAt.later(by: timeToLive)
     } else {
       nextExpiry = .never
     }
