@@ -6,13 +6,11 @@
 /// whatever came and went.
 struct LaneQueue: Sendable {
   struct Entry: BitwiseCopyable, Sendable {
-    var sequence: UInt64
+    var id: MessageID
     var offeredAt: Instant
     var byteCount: UInt32
   }
 
-  /// Its place in the queue.
-  let id: LaneID
   /// What it promises and how much it holds; fixed for life.
   let lane: Lane
   // A power of two in size; empty until the first message, so an unused lane owns no memory.
@@ -24,17 +22,18 @@ struct LaneQueue: Sendable {
   private(set) var inFlight: UInt32 = 0
   /// Their payload bytes.
   private(set) var byteCount: UInt32 = 0
-  /// The sequence of the newest message ever taken.
-  private(set) var lastSequence: UInt64 = 0
-  /// The highest sequence ever given to a transport: up to here an unsettled end is in doubt.
-  private var sentThrough: UInt64 = 0
+  /// The newest message ever taken.
+  private(set) var lastID: MessageID
+  /// The newest message ever given to a transport: up to here an unsettled end is in doubt.
+  private var sentThrough: MessageID
   /// When the oldest waiting message expires; `never` if none does. Derived at the end of each change,
   /// since the machine asks after every transition, and most of those do not touch the queue.
   private(set) var nextExpiry = Instant.never
 
   init(_ id: LaneID, _ lane: Lane) {
-    self.id = id
     self.lane = lane
+    lastID = MessageID(lane: id, sequence: 0)
+    sentThrough = lastID
   }
 
   /// How many messages wait to be given to a transport.
@@ -74,7 +73,7 @@ extension LaneQueue {
     append(byteCount: newBytes, at: now)
     if let epoch { launch(on: epoch, into: &effects) }
     deriveNextExpiry()
-    return .taken(MessageID(lane: id, sequence: lastSequence))
+    return .taken(lastID)
   }
 
   @inline(always)
@@ -101,14 +100,14 @@ extension LaneQueue {
   @inline(always)
   private mutating func append(byteCount newBytes: UInt32, at now: Instant) {
     if count == UInt32(truncatingIfNeeded: ring.count) { grow() }
-    lastSequence &+= 1
-    self[count] = Entry(sequence: lastSequence, offeredAt: now, byteCount: newBytes)
+    lastID = lastID.next
+    self[count] = Entry(id: lastID, offeredAt: now, byteCount: newBytes)
     count &+= 1
     byteCount &+= newBytes
   }
 
   private mutating func grow() {
-    let unused = Entry(sequence: 0, offeredAt: .origin, byteCount: 0)
+    let unused = Entry(id: lastID, offeredAt: .origin, byteCount: 0)
     var larger: [Entry] = []
     larger.reserveCapacity(max(8, ring.count * 2))
     for place in 0..<count { larger.append(self[place]) }
@@ -127,41 +126,36 @@ extension LaneQueue {
   private mutating func launch(on epoch: Epoch, into effects: inout Effects) {
     guard inFlight < lane.window, inFlight < count else { return }
     let launched = min(lane.window &- inFlight, count &- inFlight)
-    let first = self[inFlight].sequence
+    let first = self[inFlight].id
     inFlight &+= launched
-    let last = self[inFlight &- 1].sequence
+    let last = self[inFlight &- 1].id
     if sentThrough < last { sentThrough = last }
-    effects.append(.transmit(epoch, range(first, last)))
-  }
-
-  @inline(always)
-  private func range(_ first: UInt64, _ last: UInt64) -> MessageRange {
-    MessageRange(MessageID(lane: id, sequence: first), MessageID(lane: id, sequence: last))
+    effects.append(.transmit(epoch, MessageRange(first, last)))
   }
 }
 
 // MARK: Ending
 
 extension LaneQueue {
-  /// Ends what is in flight up to a sequence, if that is the promise of this lane; false if it
+  /// Ends what is in flight up to an id, if that is the promise of this lane; false if it
   /// ended nothing.
   mutating func settle(
-    through sequence: UInt64, promise: Lane.Delivery, as outcome: Outcome,
+    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome,
     into effects: inout Effects
   ) -> Bool {
     guard lane.delivery == promise, inFlight > 0 else { return false }
-    let first = self[0].sequence
-    guard first <= sequence else { return false }
+    let first = self[0].id
+    guard first <= id else { return false }
     var last = first
     repeat {
       let entry = self[0]
-      last = entry.sequence
+      last = entry.id
       byteCount &-= entry.byteCount
       head &+= 1
       count &-= 1
       inFlight &-= 1
-    } while inFlight > 0 && self[0].sequence <= sequence
-    effects.append(.settle(range(first, last), outcome))
+    } while inFlight > 0 && self[0].id <= id
+    effects.append(.settle(MessageRange(first, last), outcome))
     return true
   }
 
@@ -172,7 +166,7 @@ extension LaneQueue {
       inFlight = 0
       deriveNextExpiry()
     case .atMostOnce:
-      _ = settle(through: .max, promise: .atMostOnce, as: .inDoubt, into: &effects)
+      _ = settle(through: lastID, promise: .atMostOnce, as: .inDoubt, into: &effects)
     }
   }
 
@@ -191,14 +185,14 @@ extension LaneQueue {
   }
 
   /// Takes one waiting message back; false if it does not wait here.
-  mutating func cancel(_ sequence: UInt64, into effects: inout Effects) -> Bool {
+  mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
     var low = inFlight
     var high = count
     while low < high {
       let middle = low + (high - low) / 2
-      if self[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+      if self[middle].id < id { low = middle + 1 } else { high = middle }
     }
-    guard low < count, self[low].sequence == sequence else { return false }
+    guard low < count, self[low].id == id else { return false }
     remove(1, self[low].byteCount, at: low, as: .cancelled, into: &effects)
     deriveNextExpiry()
     return true
@@ -238,16 +232,16 @@ extension LaneQueue {
   private func reportEnd(
     of removed: UInt32, at place: UInt32, as outcome: Outcome, into effects: inout Effects
   ) {
-    var first = self[place].sequence
-    let last = self[place &+ removed &- 1].sequence
+    var first = self[place].id
+    let last = self[place &+ removed &- 1].id
     if first <= sentThrough {
       var sent: UInt32 = 1
-      while sent < removed, self[place &+ sent].sequence <= sentThrough { sent &+= 1 }
-      effects.append(.settle(range(first, self[place &+ sent &- 1].sequence), .inDoubt))
+      while sent < removed, self[place &+ sent].id <= sentThrough { sent &+= 1 }
+      effects.append(.settle(MessageRange(first, self[place &+ sent &- 1].id), .inDoubt))
       if sent == removed { return }
-      first = self[place &+ sent].sequence
+      first = self[place &+ sent].id
     }
-    effects.append(.settle(range(first, last), outcome))
+    effects.append(.settle(MessageRange(first, last), outcome))
   }
 
   private mutating func closeGap(of removed: UInt32, at place: UInt32) {
@@ -262,12 +256,12 @@ extension LaneQueue: Equatable {
   static func == (left: LaneQueue, right: LaneQueue) -> Bool {
     guard
       left.count == right.count, left.inFlight == right.inFlight,
-      left.byteCount == right.byteCount, left.lastSequence == right.lastSequence,
+      left.byteCount == right.byteCount, left.lastID == right.lastID,
       left.sentThrough == right.sentThrough
     else { return false }
     for place in 0..<left.count {
       let (one, other) = (left[place], right[place])
-      guard one.sequence == other.sequence, one.offeredAt == other.offeredAt else { return false }
+      guard one.id == other.id, one.offeredAt == other.offeredAt else { return false }
     }
     return true
   }
@@ -278,9 +272,9 @@ extension LaneQueue: Equatable {
     func hash(into hasher: inout Hasher) {
       hasher.combine(count)
       hasher.combine(inFlight)
-      hasher.combine(lastSequence)
+      hasher.combine(lastID)
       hasher.combine(sentThrough)
-      for place in 0..<count { hasher.combine(self[place].sequence) }
+      for place in 0..<count { hasher.combine(self[place].id) }
     }
   }
 #endif

@@ -9,6 +9,9 @@ struct SendQueue: Sendable {
   private var lane2: LaneQueue
   private var lane3: LaneQueue
   private let laneCount: Int
+  /// When the next waiting message expires; `never` if none does. Derived where lanes change, since
+  /// the machine asks after every transition, and most of those do not touch the queue.
+  private(set) var nextExpiry = Instant.never
 
   /// Makes an empty queue; the policy has seen to it that there are 1 to 4 lanes.
   init(lanes: [Lane]) {
@@ -49,6 +52,13 @@ struct SendQueue: Sendable {
     body(&lane1)
     body(&lane2)
     body(&lane3)
+    deriveNextExpiry()
+  }
+
+  @inline(always)
+  private mutating func deriveNextExpiry() {
+    nextExpiry =
+      min(min(lane0.nextExpiry, lane1.nextExpiry), min(lane2.nextExpiry, lane3.nextExpiry))
   }
 }
 
@@ -62,9 +72,11 @@ extension SendQueue {
     into effects: inout Effects
   ) -> Disposition {
     guard id.rawValue < laneCount else { return .rejected(.noSuchLane) }
-    return withLane(id) { lane in
+    let disposition = withLane(id) { lane in
       lane.offer(byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
     }
+    deriveNextExpiry()
+    return disposition
   }
 
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
@@ -80,8 +92,9 @@ extension SendQueue {
   mutating func settle(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
   ) -> Bool {
+    // What flies does not expire, so there is nothing to derive.
     withLane(id.lane) { lane in
-      lane.settle(through: id.sequence, promise: promise, as: outcome, into: &effects)
+      lane.settle(through: id, promise: promise, as: outcome, into: &effects)
     }
   }
 
@@ -92,7 +105,9 @@ extension SendQueue {
 
   /// Takes one waiting message back; false if it does not wait.
   mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
-    withLane(id.lane) { $0.cancel(id.sequence, into: &effects) }
+    let cancelled = withLane(id.lane) { $0.cancel(id, into: &effects) }
+    deriveNextExpiry()
+    return cancelled
   }
 
   /// Takes every waiting message back.
@@ -112,11 +127,6 @@ extension SendQueue {
     forEachLane { $0.expire(at: now, into: &effects) }
   }
 
-  /// When the next waiting message expires; `never` if none does.
-  @inline(always)
-  var nextExpiry: Instant {
-    min(min(lane0.nextExpiry, lane1.nextExpiry), min(lane2.nextExpiry, lane3.nextExpiry))
-  }
 }
 
 extension SendQueue: Equatable {
