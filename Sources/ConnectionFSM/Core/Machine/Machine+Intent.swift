@@ -70,19 +70,25 @@ extension Machine {
     if case .closed = state { return .rejected(.closed) }
     if let primary, primary.stage == .closing { return .rejected(.closed) }
     expireOverdue(into: &effects)
-    let disposition = queue.offer(
-      lane, byteCount: byteCount, at: now, into: &effects)
-    launchWaiting(into: &effects)
-    return disposition
+    // No other lane can have something to give: each gave what its window admits when it changed.
+    return queue.offer(
+      lane, byteCount: byteCount, at: now, launchedOn: receptiveEpoch, into: &effects)
   }
 
   /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a
   /// backlog.
   @inline(always)
   mutating func launchWaiting(into effects: inout Effects) {
-    guard let primary, primary.stage == .open, primary.writable else { return }
+    guard let epoch = receptiveEpoch else { return }
     expireOverdue(into: &effects)
-    queue.launch(on: primary.epoch, into: &effects)
+    queue.launch(on: epoch, into: &effects)
+  }
+
+  /// The link that takes messages just now.
+  @inline(always)
+  private var receptiveEpoch: Epoch? {
+    guard let primary, primary.stage == .open, primary.writable else { return nil }
+    return primary.epoch
   }
 
   /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time,

@@ -9,6 +9,9 @@ struct SendQueue: Sendable {
   private var lane2: LaneQueue
   private var lane3: LaneQueue
   private let laneCount: Int
+  /// When the next waiting message expires; `never` if none does. Derived where lanes change, since
+  /// the machine asks after every transition, and most of those do not touch the queue.
+  private(set) var nextExpiry = Instant.never
 
   /// Makes an empty queue; the policy has seen to it that there are 1 to 4 lanes.
   init(lanes: [Lane]) {
@@ -49,26 +52,38 @@ struct SendQueue: Sendable {
     body(&lane1)
     body(&lane2)
     body(&lane3)
+    deriveNextExpiry()
+  }
+
+  @inline(always)
+  private mutating func deriveNextExpiry() {
+    nextExpiry =
+      min(min(lane0.nextExpiry, lane1.nextExpiry), min(lane2.nextExpiry, lane3.nextExpiry))
   }
 }
 
 // MARK: What the machine asks of it
 
 extension SendQueue {
-  /// Takes a message or turns it away; may evict older ones.
+  /// Takes a message or turns it away; may evict older ones, and gives it to the link if it can.
   @inline(always)
   mutating func offer(
-    _ id: LaneID, byteCount: UInt32, at now: Instant, into effects: inout Effects
+    _ id: LaneID, byteCount: UInt32, at now: Instant, launchedOn epoch: Epoch?,
+    into effects: inout Effects
   ) -> Disposition {
     guard id.rawValue < laneCount else { return .rejected(.noSuchLane) }
-    return withLane(id) { $0.offer(byteCount: byteCount, at: now, into: &effects) }
+    let disposition = withLane(id) { lane in
+      lane.offer(byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+    }
+    deriveNextExpiry()
+    return disposition
   }
 
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
   @inline(always)
   mutating func launch(on epoch: Epoch, into effects: inout Effects) {
     forEachLane { lane in
-      if lane.waiting > 0 { lane.launch(on: epoch, into: &effects) }
+      if lane.waiting > 0 { lane.launchWaiting(on: epoch, into: &effects) }
     }
   }
 
@@ -77,8 +92,9 @@ extension SendQueue {
   mutating func settle(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
   ) -> Bool {
+    // What flies does not expire, so there is nothing to derive.
     withLane(id.lane) { lane in
-      lane.settle(through: id.sequence, promise: promise, as: outcome, into: &effects)
+      lane.settle(through: id, promise: promise, as: outcome, into: &effects)
     }
   }
 
@@ -89,7 +105,9 @@ extension SendQueue {
 
   /// Takes one waiting message back; false if it does not wait.
   mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
-    withLane(id.lane) { $0.cancel(id.sequence, into: &effects) }
+    let cancelled = withLane(id.lane) { $0.cancel(id, into: &effects) }
+    deriveNextExpiry()
+    return cancelled
   }
 
   /// Takes every waiting message back.
@@ -103,15 +121,12 @@ extension SendQueue {
   }
 
   /// Ends the waiting messages whose time to live has passed.
+  @inline(always)
   mutating func expire(at now: Instant, into effects: inout Effects) {
+    guard nextExpiry <= now else { return }
     forEachLane { $0.expire(at: now, into: &effects) }
   }
 
-  /// When the next waiting message expires; `never` if none does.
-  @inline(always)
-  var nextExpiry: Instant {
-    min(min(lane0.nextExpiry, lane1.nextExpiry), min(lane2.nextExpiry, lane3.nextExpiry))
-  }
 }
 
 extension SendQueue: Equatable {
