@@ -128,9 +128,11 @@ extension Simulation {
     guard index >= 0 else { return try input(.connect(EndpointID(0)), observe) }
     let step = scenario.steps[index]
     switch actions[index] {
-    case .app(let action): try take(action, step: step, place: index + 1, observe)
+    case .app(let action):
+      if step.note != nil { observe(.note(now, step.line)) }
+      try take(action, step: step, place: index + 1, observe)
     case .device(let action):
-      observe(.note(now, step.ev))
+      observe(.note(now, step.line))
       try take(action, observe)
     case .environment(let action):
       observe(.note(now, step.line))
@@ -274,5 +276,9 @@ extension Simulation {
 }
 
 extension Scenario.Step {
-  fileprivate var line: String { arg.map { "\(ev) \($0)" } ?? ev }
+  /// The step as a line of the trace, with its author's remark.
+  fileprivate var line: String {
+    let event = arg.map { "\(ev) \($0)" } ?? ev
+    return note.map { "\(event): \($0)" } ?? event
+  }
 }

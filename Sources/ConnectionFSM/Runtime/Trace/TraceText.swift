@@ -34,7 +34,7 @@ public struct TraceText: Sendable {
 
   /// Something that is no step of the machine: what the network did, what the application saw.
   public func note(_ text: String, at instant: Instant) -> String {
-    paint(.faint, Self.columns(Self.time(instant), "· " + text, "", ""))
+    paint(.outside, Self.columns(Self.time(instant), "· " + text, "", ""))
   }
 
   /// The input, without the cause that an effect of the same line names.
@@ -58,7 +58,7 @@ public struct TraceText: Sendable {
     _ time: String, _ input: String, _ state: String, _ notes: String
   ) -> String {
     var line = String(repeating: " ", count: max(0, 8 - time.count)) + time + "  "
-    line += padded(input, to: 22) + "  " + padded(state, to: 16) + "  " + notes
+    line += padded(input, to: 20) + "  " + padded(state, to: 16) + "  " + notes
     while line.last == " " { line.removeLast() }
     return line
   }
@@ -72,6 +72,7 @@ extension TraceText {
   private enum Style: String {
     case plain = ""
     case faint = "2"
+    case outside = "36"
     case good = "32"
     case waiting = "33"
     case bad = "31"

@@ -19,9 +19,9 @@ extension BuiltInScenario {
           {"t": 0, "ev": "api.connect"},
           {"t": 40, "ev": "net.msg", "note": "any byte is life: the silence starts anew"},
           {"t": 50, "ev": "net.silent_drop", "note": "no FIN, no RST, for ever"},
-          {"t": 74, "ev": "expect.state", "arg": "open"},
-          {"t": 76, "ev": "expect.state", "arg": "backingOff"},
-          {"t": 76, "ev": "expect.cause", "arg": "timedOut(pong)"},
+          {"t": 74.999, "ev": "expect.state", "arg": "open"},
+          {"t": 75.0001, "ev": "expect.state", "arg": "backingOff"},
+          {"t": 75.0001, "ev": "expect.cause", "arg": "timedOut(pong)"},
           {"t": 82, "ev": "expect.state", "arg": "open"},
           {"t": 82, "ev": "expect.attempts", "arg": 2},
           {"t": 82, "ev": "expect.live", "arg": 1}

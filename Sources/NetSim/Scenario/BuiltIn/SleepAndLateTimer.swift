@@ -24,10 +24,10 @@ extension BuiltInScenario {
           {"t": 3628, "ev": "net.pong", "note": "the peer was there all the time"},
           {"t": 3640, "ev": "dev.sleep"},
           {"t": 7240, "ev": "dev.wake", "note": "again, but now the peer is gone"},
-          {"t": 7241, "ev": "expect.state", "arg": "open"},
-          {"t": 7251, "ev": "expect.state", "arg": "backingOff"},
-          {"t": 7251, "ev": "expect.cause", "arg": "timedOut(pong)"},
-          {"t": 7251, "ev": "expect.attempts", "arg": 1}
+          {"t": 7249.999, "ev": "expect.state", "arg": "open"},
+          {"t": 7250.0001, "ev": "expect.state", "arg": "backingOff"},
+          {"t": 7250.0001, "ev": "expect.cause", "arg": "timedOut(pong)"},
+          {"t": 7250.0001, "ev": "expect.attempts", "arg": 1}
         ]
       }
       """)
