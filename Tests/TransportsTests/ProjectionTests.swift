@@ -4,8 +4,8 @@ import NetSim
 import Testing
 import Transports
 
-/// What a run comes to, without its times: the phases in order, the dials, the causes of the ends, and each
-/// message's outcome (DESIGN §5).
+/// What a run comes to, without its times: the phases in order, the dials, the causes of the ends,
+/// and each message's outcome (DESIGN §5).
 private struct Projection: Equatable {
   var phases: [Phase] = [.idle]
   var dials = 0

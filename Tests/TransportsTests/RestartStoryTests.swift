@@ -77,7 +77,8 @@ extension RealSockets {
       await rig.stop()
     }
 
-    @Test("F47: at most once, what the dead socket had not taken is reported in doubt, not sent again")
+    @Test(
+      "F47: at most once, what the dead socket had not taken is in doubt and not sent again")
     func inDoubt() async throws {
       let rig = try StoryRig(policy: try quickPolicy(), seed: 1)
       let listening = Confined<(TCPListener, UInt16)?>(nil)

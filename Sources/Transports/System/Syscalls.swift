@@ -150,7 +150,8 @@ enum System {
     }
   }
 
-  /// Takes a connection from the queue of a listening socket, in the form of ``streamSocket(family:)``.
+  /// Takes a connection from the queue of a listening socket, in the form of
+  /// ``streamSocket(family:)``.
   static func accept(_ socket: Int32) throws(Errno) -> Descriptor {
     #if canImport(Darwin)
       let accepted = Descriptor(try check { Darwin.accept(socket, nil, nil) })

@@ -10,10 +10,10 @@ public import ConnectionFSM
 
 /// A TCP connection, made by ``TCPDialer``. Everything of it happens on the dialer's loop.
 ///
-/// Nagle's algorithm is off and a broken connection never raises SIGPIPE. Until `streamOpened` reading and
-/// writing answer `wouldBlock`. After that the observer hears `streamReadable` in every turn of the loop
-/// in which something is left to read, and so need not read until `wouldBlock`; but one that does not read
-/// at all keeps its loop busy.
+/// Nagle's algorithm is off and a broken connection never raises SIGPIPE. Until `streamOpened`
+/// reading and writing answer `wouldBlock`. After that the observer hears `streamReadable` in every
+/// turn of the loop in which something is left to read, and so need not read until `wouldBlock`;
+/// but one that does not read at all keeps its loop busy.
 ///
 /// The stream should be closed; one that is dropped instead closes itself.
 public final class TCPStream: ByteStream {

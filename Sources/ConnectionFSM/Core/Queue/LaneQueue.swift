@@ -26,8 +26,9 @@ struct LaneQueue: Sendable {
   private(set) var lastID: MessageID
   /// The newest message ever given to a transport: up to here an unsettled end is in doubt.
   private var sentThrough: MessageID
-  /// When the oldest waiting message expires; `never` if none does. Derived at the end of each change,
-  /// since the machine asks after every transition, and most of those do not touch the queue.
+  /// When the oldest waiting message expires; `never` if none does. Derived at the end of each
+  /// change, since the machine asks after every transition, and most of those do not touch the
+  /// queue.
   private(set) var nextExpiry = Instant.never
 
   init(_ id: LaneID, _ lane: Lane) {
@@ -83,7 +84,8 @@ extension LaneQueue {
     count < lane.countLimit && byteCount <= lane.byteLimit &- newBytes
   }
 
-  /// Evicts the oldest waiting messages, as many as must go; none and false if that were not enough.
+  /// Evicts the oldest waiting messages, as many as must go; none and false if that were not
+  /// enough.
   @inline(always)
   private mutating func makeRoom(for newBytes: UInt32, into effects: inout Effects) -> Bool {
     var evicted: UInt32 = 0
