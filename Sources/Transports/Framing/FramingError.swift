@@ -31,7 +31,7 @@ extension FramingError: CustomStringConvertible {
     case .pongLineWithoutUse:
       "pongLine: is of use only with a pingLine, and without acknowledgement by echo; leave it out"
     case .messageHoldsDelimiter:
-      "message: holds the delimiter, or makes one together with it; escape it, or frame by length"
+      "message: would be read as several lines; escape the delimiter, or frame by length"
     case .messageTooLong(let count, let limit):
       "message: has \(count) bytes, more than maximumLength \(limit); split it, or raise the limit"
     }

@@ -59,8 +59,7 @@
     /// is open.
     func wake() {
       var one: UInt64 = 1
-      // Fails only when 2⁶⁴ − 1 wake-ups have been written, which takes longer than the machine
-      // lasts.
+      // Fails only after 2^64 - 1 wake-ups, which take longer than the machine lasts.
       _ = System.call { write(wakeup, &one, MemoryLayout<UInt64>.size) }
     }
 

@@ -13,7 +13,7 @@ import Synchronization
 ///
 /// **Threads.** ``now``, ``isCurrent``, ``execute(_:)``, ``enqueue(_:)`` and ``stop()`` may be
 /// called from anywhere. ``arm(_:at:)``, and everything of the streams that live on this loop, may
-/// be called on the loop only; a call from elsewhere is a programming error and traps. Handlers,
+/// be called on the loop only; a call from elsewhere is a programming error, which traps. Handlers,
 /// observers and work must not block: while one does, nothing else on this loop happens.
 ///
 /// **Lifetime.** The thread keeps the loop alive until ``stop()``. The loop retains a deadline
@@ -130,25 +130,24 @@ extension SocketEventLoop {
       poller.setTimer(at: overflow ? (earliest < 0 ? .min : .max) : time)
     }
     let count = poller.wait(blocking: blocking, sockets: registrations.count)
-    var timerRaised = false
-    for index in 0..<count {
-      let event = poller.event(index)
-      switch event.token {
-      case Poller.wakeToken: break
-      case Poller.timerToken: timerRaised = true
-      default:
-        let registration = Registration(token: event.token)
-        // Gone when a handler before it in this same turn closed it.
-        registrations.handler(of: registration)?
-          .descriptorReady(registration, for: event.ready)
-      }
-    }
-    if timerRaised {
+    // Read before any handler runs: what comes due while they do waits for the next turn, in which
+    // what arrived meanwhile is read first. The clock is not read in vain.
+    var due: Instant?
+    for index in 0..<count where poller.event(index).token == Poller.timerToken { due = now }
+    for index in 0..<count { serve(poller.event(index)) }
+    if let due {
       timerRaisedAt = .max
-      deadlines.collectDue(by: now.nanoseconds)
+      deadlines.collectDue(by: due.nanoseconds)
       while let handler = deadlines.popDue() { handler.deadlineReached() }
     }
     runWork()
+  }
+
+  private func serve(_ event: (token: UInt64, ready: Interest)) {
+    guard event.token != Poller.wakeToken, event.token != Poller.timerToken else { return }
+    let registration = Registration(token: event.token)
+    // Gone when a handler before it in this same turn closed it.
+    registrations.handler(of: registration)?.descriptorReady(registration, for: event.ready)
   }
 
   private func runWork() {

@@ -12,7 +12,7 @@
 ///
 /// `read`-like calls answer with a count or a negated errno, because a throw on the path of every
 /// byte would cost more than the call's own bookkeeping.
-enum System {
+package enum System {
   /// Runs the call until no signal interrupts it; its result, or its negated errno.
   @inline(__always)
   static func call(_ body: () -> Int) -> Int {
@@ -181,7 +181,7 @@ enum System {
   }
 
   /// How the attempt of ``connect(_:to:)`` ended; nil when the socket is connected.
-  static func connectError(_ socket: Int32) -> Errno? {
+  package static func connectError(_ socket: Int32) -> Errno? {
     var number: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     if getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &length) == -1 { return Errno(errno) }
@@ -192,7 +192,7 @@ enum System {
     return isConnectedToItself(socket) ? Errno(ECONNREFUSED) : nil
   }
 
-  static func isConnectedToItself(_ socket: Int32) -> Bool {
+  private static func isConnectedToItself(_ socket: Int32) -> Bool {
     guard let local = SocketAddress(of: socket, by: getsockname),
       let peer = SocketAddress(of: socket, by: getpeername)
     else { return false }
