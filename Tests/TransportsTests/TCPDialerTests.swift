@@ -114,10 +114,12 @@ extension RealSockets {
 
     // MARK: Names
 
-    @Test("F16: a name that does not exist is EAI_NONAME")
+    @Test("F16: a name that does not exist is EAI_NONAME, or EAI_AGAIN where no resolver answers")
     func unknownName() async {
       await client.dialled(Endpoint(host: "no-such-host.invalid", port: 80))
-      #expect(client.events == [.failed(.resolution(.unknownName))])
+      #expect(
+        client.events == [.failed(.resolution(.unknownName))]
+          || client.events == [.failed(.resolution(.temporaryFailure))])
       loop.stop()
     }
 

@@ -186,17 +186,11 @@ package enum System {
     var length = socklen_t(MemoryLayout<Int32>.size)
     if getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &length) == -1 { return Errno(errno) }
     if number != 0 { return Errno(number) }
+    guard let peer = SocketAddress(of: socket, by: getpeername) else { return Errno(errno) }
     // A client that dials a port of the ephemeral range on its own host can be given that very port
     // as its source, and TCP's simultaneous open then connects the socket to itself (RFC 9293
     // section 3.5). Nobody listens there.
-    return isConnectedToItself(socket) ? Errno(ECONNREFUSED) : nil
-  }
-
-  private static func isConnectedToItself(_ socket: Int32) -> Bool {
-    guard let local = SocketAddress(of: socket, by: getsockname),
-      let peer = SocketAddress(of: socket, by: getpeername)
-    else { return false }
-    return local == peer
+    return SocketAddress(of: socket, by: getsockname) == peer ? Errno(ECONNREFUSED) : nil
   }
 
   /// Receives into the buffer: a count, 0 at the end, or a negated errno.
