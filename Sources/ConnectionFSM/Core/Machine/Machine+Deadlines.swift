@@ -26,8 +26,7 @@ public enum DeadlineReason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
 /// What is waited for, and until when.
 typealias Deadline = (reason: DeadlineReason, at: Instant)
 
-// On the parts and not on the machine, which is large: a call that takes all of it by value copies
-// it.
+// On the parts and not on the machine, which is large: a call that takes it by value copies it.
 extension Link {
   @inline(always)
   func deadline(under policy: Policy) -> Deadline? {
@@ -99,8 +98,7 @@ extension Machine {
     if let due, now >= due.at { serveStart(due.reason, into: &effects) }
   }
 
-  /// Serves a deadline that is a verdict; false if it is not one. What it leads to may be due at
-  /// once.
+  /// Serves a deadline that is a verdict; false if it is none. What follows may be due at once.
   @inline(always)
   private mutating func serve(_ verdict: Deadline, into effects: inout Effects) -> Bool {
     switch verdict.reason {

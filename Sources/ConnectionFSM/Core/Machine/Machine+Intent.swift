@@ -67,12 +67,13 @@ extension Machine {
   mutating func offer(
     to lane: LaneID, byteCount: UInt32, into effects: inout Effects
   ) -> Disposition {
-    if case .closed = state { return .rejected(.closed) }
-    if let primary, primary.stage == .closing { return .rejected(.closed) }
-    expireOverdue(into: &effects)
+    let epoch = receptiveEpoch
+    if epoch == nil, isOver { return .rejected(.closed) }
+    // The timer may be late (a loaded loop, a sleep): what has outlived its time holds no place.
+    queue.expire(at: now, into: &effects)
     // No other lane can have something to give: each gave what its window admits when it changed.
     return queue.offer(
-      lane, byteCount: byteCount, at: now, launchedOn: receptiveEpoch, into: &effects)
+      lane, byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
   }
 
   /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a
@@ -80,22 +81,21 @@ extension Machine {
   @inline(always)
   mutating func launchWaiting(into effects: inout Effects) {
     guard let epoch = receptiveEpoch else { return }
-    expireOverdue(into: &effects)
+    // Nor may a late timer let it out.
+    queue.expire(at: now, into: &effects)
     queue.launch(on: epoch, into: &effects)
+  }
+
+  @inline(always)
+  private var isOver: Bool {
+    if case .closed = state { return true }
+    return primary?.stage == .closing
   }
 
   /// The link that takes messages just now.
   @inline(always)
-  private var receptiveEpoch: Epoch? {
+  var receptiveEpoch: Epoch? {
     guard let primary, primary.stage == .open, primary.writable else { return nil }
     return primary.epoch
-  }
-
-  /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time,
-  /// nor let one hold the place of a new one.
-  @inline(always)
-  private mutating func expireOverdue(into effects: inout Effects) {
-    guard let deadline = nextDeadline, now >= deadline else { return }
-    queue.expire(at: now, into: &effects)
   }
 }

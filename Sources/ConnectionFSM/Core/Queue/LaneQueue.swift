@@ -27,8 +27,7 @@ struct LaneQueue: Sendable {
   /// The newest message ever given to a transport: up to here an unsettled end is in doubt.
   private var sentThrough: MessageID
   /// When the oldest waiting message expires; `never` if none does. Derived at the end of each
-  /// change, since the machine asks after every transition, and most of those do not touch the
-  /// queue.
+  /// change.
   private(set) var nextExpiry = Instant.never
 
   init(_ id: LaneID, _ lane: Lane) {
@@ -46,12 +45,12 @@ struct LaneQueue: Sendable {
   }
 
   @inline(always)
-  private mutating func deriveNextExpiry() {
-    if waiting > 0, let timeToLive = lane.timeToLive {
-      nextExpiry = self[inFlight].offeredAt.later(by: timeToLive)
-    } else {
-      nextExpiry = .never
-    }
+  private mutating func deriveNextExpiry() { nextExpiry = derivedExpiry }
+
+  @inline(always)
+  var derivedExpiry: Instant {
+    guard waiting > 0, let timeToLive = lane.timeToLive else { return .never }
+    return self[inFlight].offeredAt.later(by: timeToLive)
   }
 
   private var mask: UInt32 { UInt32(truncatingIfNeeded: ring.count) &- 1 }
@@ -65,27 +64,38 @@ extension LaneQueue {
     byteCount newBytes: UInt32, at now: Instant, launchedOn epoch: Epoch?,
     into effects: inout Effects
   ) -> Disposition {
-    guard newBytes <= lane.byteLimit else { return .rejected(.tooLarge) }
     if !hasRoom(for: newBytes, besides: count, byteCount) {
+      guard newBytes <= lane.byteLimit else { return .rejected(.tooLarge) }
       guard lane.overflow == .dropOldest, makeRoom(for: newBytes, into: &effects) else {
         return .rejected(.full)
       }
     }
     append(byteCount: newBytes, at: now)
-    if let epoch { launch(on: epoch, into: &effects) }
-    deriveNextExpiry()
+    if let epoch, inFlight < lane.window {
+      launchNewest(on: epoch, into: &effects)
+    } else {
+      deriveNextExpiry()
+    }
     return .taken(lastID)
+  }
+
+  /// Moves the message just taken into flight. With an open window it is the only one that waits:
+  /// any other was launched when it came, or when the window opened.
+  @inline(always)
+  private mutating func launchNewest(on epoch: Epoch, into effects: inout Effects) {
+    inFlight &+= 1
+    sentThrough = lastID
+    effects.append(.transmit(epoch, MessageRange(lastID, lastID)))
   }
 
   @inline(always)
   private func hasRoom(
     for newBytes: UInt32, besides count: UInt32, _ byteCount: UInt32
   ) -> Bool {
-    count < lane.countLimit && byteCount <= lane.byteLimit &- newBytes
+    count < lane.countLimit && UInt64(byteCount) &+ UInt64(newBytes) <= UInt64(lane.byteLimit)
   }
 
-  /// Evicts the oldest waiting messages, as many as must go; none and false if that were not
-  /// enough.
+  /// Evicts the oldest waiting messages, as many as must go; none and false if that is too few.
   @inline(always)
   private mutating func makeRoom(for newBytes: UInt32, into effects: inout Effects) -> Bool {
     var evicted: UInt32 = 0
@@ -119,13 +129,7 @@ extension LaneQueue {
   }
 
   /// Moves waiting messages into flight, as many as the window admits.
-  mutating func launchWaiting(on epoch: Epoch, into effects: inout Effects) {
-    launch(on: epoch, into: &effects)
-    deriveNextExpiry()
-  }
-
-  @inline(always)
-  private mutating func launch(on epoch: Epoch, into effects: inout Effects) {
+  mutating func launch(on epoch: Epoch, into effects: inout Effects) {
     guard inFlight < lane.window, inFlight < count else { return }
     let launched = min(lane.window &- inFlight, count &- inFlight)
     let first = self[inFlight].id
@@ -133,6 +137,7 @@ extension LaneQueue {
     let last = self[inFlight &- 1].id
     if sentThrough < last { sentThrough = last }
     effects.append(.transmit(epoch, MessageRange(first, last)))
+    deriveNextExpiry()
   }
 }
 

@@ -8,14 +8,14 @@ struct SendQueue: Sendable {
   private var lane1: LaneQueue
   private var lane2: LaneQueue
   private var lane3: LaneQueue
-  private let laneCount: Int
+  private let laneCount: UInt8
   /// When the next waiting message expires; `never` if none does. Derived where lanes change, since
   /// the machine asks after every transition, and most of those do not touch the queue.
   private(set) var nextExpiry = Instant.never
 
   /// Makes an empty queue; the policy has seen to it that there are 1 to 4 lanes.
   init(lanes: [Lane]) {
-    laneCount = lanes.count
+    laneCount = UInt8(lanes.count)
     let last = lanes.count - 1
     lane0 = LaneQueue(LaneID(0), lanes[0])
     lane1 = LaneQueue(LaneID(1), lanes[min(1, last)])
@@ -33,7 +33,7 @@ struct SendQueue: Sendable {
     }
   }
 
-  // Not a subscript that yields the lane: it would allocate a frame at each access.
+  // Not a subscript that yields the lane: a coroutine that is not inlined allocates its frame.
   @inline(always)
   private mutating func withLane<Result>(
     _ id: LaneID, _ body: (inout LaneQueue) -> Result
@@ -83,7 +83,7 @@ extension SendQueue {
   @inline(always)
   mutating func launch(on epoch: Epoch, into effects: inout Effects) {
     forEachLane { lane in
-      if lane.waiting > 0 { lane.launchWaiting(on: epoch, into: &effects) }
+      if lane.waiting > 0 { lane.launch(on: epoch, into: &effects) }
     }
   }
 
@@ -127,6 +127,11 @@ extension SendQueue {
     forEachLane { $0.expire(at: now, into: &effects) }
   }
 
+  /// Whether the expiry that is kept is the one that the messages have.
+  var keepsExpiry: Bool {
+    let lanes = [lane0, lane1, lane2, lane3]
+    return nextExpiry == lanes.map { $0.derivedExpiry }.min()
+  }
 }
 
 extension SendQueue: Equatable {
