@@ -9,6 +9,8 @@ extension Machine {
     self.endpoint = endpoint
     forgetFailures()
     guard let link = primary else {
+      // A new run: what ended the last one explains nothing of it.
+      if case .closed = state { lastCause = nil }
       seekLink(.userAsked, into: &effects)
       return .accepted
     }
