@@ -32,7 +32,11 @@ let package = Package(
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
-      name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      name: "TransportsTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      resources: [.copy("Fixtures")],
+      swiftSettings: strict),
+    .testTarget(
+      name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],

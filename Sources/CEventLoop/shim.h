@@ -1,11 +1,38 @@
-// Glibc's and Musl's Swift modules do not export epoll, eventfd and timerfd; Darwin needs none of it.
+// What Glibc's and Musl's Swift modules do not export, or export as different types. Darwin needs
+// none of it.
 #ifndef CEVENTLOOP_SHIM_H
 #define CEVENTLOOP_SHIM_H
 
 #if defined(__linux__)
+#include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
 #include <sys/timerfd.h>
+
+// Enumerations in one C library, macros in the other: here they are plain numbers.
+static const uint32_t cel_epoll_in = EPOLLIN;
+static const uint32_t cel_epoll_out = EPOLLOUT;
+static const uint32_t cel_epoll_broken = EPOLLERR | EPOLLHUP;
+static const uint32_t cel_epoll_edge = EPOLLET;
+static const int cel_epoll_cloexec = EPOLL_CLOEXEC;
+static const int cel_eventfd_flags = EFD_NONBLOCK | EFD_CLOEXEC;
+static const int cel_timerfd_flags = TFD_NONBLOCK | TFD_CLOEXEC;
+static const int cel_timerfd_absolute = TFD_TIMER_ABSTIME;
+static const int cel_stream_type = SOCK_STREAM;
+static const int cel_stream_flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+
+// Behind _GNU_SOURCE in netdb.h, which the Swift modules do not define. The numbers are part of the
+// ABI of both libraries.
+static const int cel_eai_nodata = -5;
+static const int cel_eai_addrfamily = -9;
+
+// Behind _GNU_SOURCE in sys/socket.h.
+extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+// prctl is variadic, which Swift cannot call.
+static inline int cel_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }
 #endif
 
 #endif

@@ -2,8 +2,8 @@ import ConnectionFSM
 
 /// A strict witness: what was dialled, ended, taken, sent and settled, and what must never happen.
 ///
-/// It knows the contract only, nothing of the machine's inside: one transport (I3), rising epochs (I2),
-/// one end an epoch (I8), one end a message that tells the truth (I11), spaced dials (I6).
+/// It knows the contract only, nothing of the machine's inside: one transport (I3), rising epochs
+/// (I2), one end an epoch (I8), one end a message that tells the truth (I11), spaced dials (I6).
 struct Ledger {
   struct Dial {
     let epoch: Epoch
@@ -31,6 +31,8 @@ struct Ledger {
 
   /// The transport that holds resources, if any.
   private(set) var live: Epoch?
+  private var takenCounts: [LaneID: Int] = [:]
+  private var livingCount = 0
   private var isClosing = false
   private var wasAsked = false
   private var unended: Epoch?
@@ -40,6 +42,9 @@ struct Ledger {
     self.lanes = lanes
     self.spacing = spacing
   }
+
+  /// How many messages a lane took.
+  func offered(to lane: LaneID) -> Int { takenCounts[lane] ?? 0 }
 
   func outcome(_ id: MessageID) -> Outcome? { messages[id]?.outcome }
 
@@ -53,7 +58,7 @@ struct Ledger {
     for effect in effects { problem = problem ?? perform(effect, at: now) }
     if let unended, live == nil { problem = problem ?? "epoch \(unended.rawValue) has no end" }
     if phase != .closing, phase != .waitingForCredentials { wasAsked = false }
-    if phase == .closed, messages.values.contains(where: { $0.outcome == nil }) {
+    if phase == .closed, livingCount > 0 {
       problem = problem ?? "I11: a message without an end"
     }
     return problem
@@ -68,7 +73,10 @@ struct Ledger {
       wanted = false
       wasAsked = false
     case .offer:
-      if case .taken(let id) = disposition { messages[id] = Message(offeredAt: now) }
+      guard case .taken(let id) = disposition else { return }
+      messages[id] = Message(offeredAt: now)
+      takenCounts[id.lane, default: 0] += 1
+      livingCount += 1
     case .transport(let epoch, let event):
       guard epoch == live else { return }
       switch event {
@@ -143,6 +151,7 @@ struct Ledger {
       touched += 1
       let problem = act(&message, lanes[Int(lane.rawValue)])
       messages[id] = message
+      if message.outcome != nil { livingCount -= 1 }
       if let problem { return "\(problem): \(render(id))" }
     }
     return touched > 0 ? nil : "a range without a living message"

@@ -46,7 +46,7 @@ extension Lane {
 }
 
 extension Policy {
-  /// The tests' own values, every knob of them, so that no test leans on a default that may be tuned:
+  /// The tests' own values, every knob of them, so that no test leans on a default that may change:
   /// connect 10 s, close 5 s, spacing 1 s, ping after 25 s, pong within 10 s, lane a at most once,
   /// lane b at least once, neither with a time to live; no session stage, no credentials.
   static func made(

@@ -24,6 +24,7 @@ func render(_ range: MessageRange) -> String {
 
 func render(_ cause: Cause) -> String {
   switch cause {
+  case .unsupportedEndpoint: "unsupportedEndpoint"
   case .closedByPeer(let code): "closedByPeer\(code.map { "(\($0.rawValue))" } ?? "")"
   case .timedOut(let which): "timedOut(\(which))"
   case .system(let error): "\(error)"

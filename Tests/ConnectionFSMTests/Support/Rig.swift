@@ -3,7 +3,7 @@ import Testing
 
 /// What a driver holds: a machine, its effects, its time. Nothing but inputs moves it.
 ///
-/// Every effect goes through a ``Ledger``, which fails the test on whatever no driver should be asked.
+/// Every effect goes through a ``Ledger``, which fails the test on what no driver should be asked.
 struct Rig {
   private(set) var machine: Machine
   private(set) var ledger: Ledger
@@ -31,6 +31,9 @@ struct Rig {
     if let broken = machine.brokenInvariant { Issue.record("\(broken), after \(input)") }
     return Step(disposition: disposition, phase: machine.phase, effects: Array(effects))
   }
+
+  /// Lets time pass without a word to the machine.
+  mutating func advance(to instant: Instant) { now = instant }
 
   /// Says something on behalf of the newest transport.
   @discardableResult
@@ -75,5 +78,34 @@ extension Rig {
     rig.transport(.opened)
     if rig.phase == .authenticating { rig.feed(.session(rig.epoch, .ready)) }
     return rig
+  }
+}
+
+extension Rig {
+  /// Goes to the deadline of the running wait and serves it, which must dial.
+  @discardableResult
+  mutating func redial() throws -> Instant {
+    let before = ledger.dials.count
+    try serveDeadline()
+    #expect(ledger.dials.count == before + 1, "no dial at the end of the wait")
+    return now
+  }
+
+  /// Whether the machine is backing off, and until when.
+  var retryAt: Instant? {
+    if case .backingOff(let wait) = machine.state { return wait.until }
+    return nil
+  }
+
+  /// Why the machine is at rest, if it is: the reason and the cause in words.
+  var closed: String? {
+    guard case .closed(let closed) = machine.state else { return nil }
+    return "\(closed.reason) \(render(closed.cause))"
+  }
+
+  /// Who holds the machine, if anyone does.
+  var hold: Suspended.Hold? {
+    if case .suspended(let suspended) = machine.state { return suspended.hold }
+    return nil
   }
 }

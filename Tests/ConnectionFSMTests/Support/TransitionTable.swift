@@ -13,7 +13,7 @@ struct Transition: CustomTestStringConvertible {
 }
 
 extension Transition {
-  /// Reads `input | disposition | next phase | effects`; `=` stays in the phase, `-` has no effects.
+  /// Reads `input | disposition | next phase | effects`; `=` stays in the phase, `-` is no effect.
   /// Nil if the row is not well formed.
   init?(_ row: Substring, in phase: Phase) {
     let cells = row.split(separator: "|").map { cell in

@@ -18,6 +18,9 @@ public enum Cause: Equatable, BitwiseCopyable, Sendable {
   case system(SystemError)
   /// The host name was not resolved.
   case resolution(ResolutionError)
+  /// The transport cannot dial such an endpoint: it is of another scheme, or its host or port
+  /// cannot be.
+  case unsupportedEndpoint
   /// The peer, or our own side, broke the protocol's rules.
   case protocolError
   /// The stream ended inside a message: the peer died while it wrote.
@@ -70,7 +73,7 @@ extension Cause {
     case .pathLost: .network
     case .system(let error): error.failureClass
     case .resolution(let error): error.failureClass
-    case .protocolError, .sessionRefused, .credentialsRefused: .terminal
+    case .unsupportedEndpoint, .protocolError, .sessionRefused, .credentialsRefused: .terminal
     }
   }
 }

@@ -1,4 +1,5 @@
-/// What the machine waits for, why, and until when: what a status line or a "Retry now" button needs.
+/// What the machine waits for, why, and until when: what a status line or a "Retry now" button
+/// needs.
 public struct Explanation: Equatable, BitwiseCopyable, Sendable {
   /// Where the machine is.
   public let phase: Phase

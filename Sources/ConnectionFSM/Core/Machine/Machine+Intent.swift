@@ -24,8 +24,7 @@ extension Machine {
     return .accepted
   }
 
-  /// An attempt runs, or its credentials are on their way: asking twice would ask the provider
-  /// twice.
+  /// An attempt runs, or its credentials are on their way: a second one would ask for them twice.
   private var isUnderWay: Bool {
     if case .waitingForCredentials = state { return true }
     return primary != nil

@@ -91,16 +91,34 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
         && left.queue == right.queue
     }
 
+    /// Hashes every fact, so that a hash can stand for the state in an exploration.
     public func hash(into hasher: inout Hasher) {
       hasher.combine(state)
       hasher.combine(primary)
-      hasher.combine(now)
-      hasher.combine(lastEpoch)
+      hasher.combine(standby)
+      hasher.combine(wanted)
+      hasher.combine(endpoint)
       hasher.combine(path)
       hasher.combine(lifecycle)
+      hasher.combine(demand)
+      hasher.combine(now)
+      hasher.combine(lastEpoch)
+      hasher.combine(lastDialAt)
+      hasher.combine(lastCause)
       hasher.combine(attempts)
+      hasher.combine(networkFailures)
+      hasher.combine(otherFailures)
       hasher.combine(random)
       hasher.combine(queue)
     }
   }
 #endif
+
+extension Machine {
+  /// The same machine with its clock read at `instant`: what an ignored input leaves behind.
+  package func withClock(at instant: Instant) -> Machine {
+    var machine = self
+    machine.now = max(now, instant)
+    return machine
+  }
+}

@@ -130,3 +130,14 @@ extension Machine {
     return (Int(lane.waiting), Int(lane.inFlight))
   }
 }
+
+extension Machine {
+  /// The highest epoch there has been.
+  package var newestEpoch: Epoch { lastEpoch }
+
+  /// The message taken last in a lane, whatever became of it; nil before the first.
+  package func newestMessage(in lane: LaneID) -> MessageID? {
+    let newest = queue[Int(lane.rawValue)].lastID
+    return newest.sequence > 0 ? newest : nil
+  }
+}

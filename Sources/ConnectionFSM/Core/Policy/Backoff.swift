@@ -7,7 +7,7 @@
 /// and jitter").
 public struct Backoff: Equatable, BitwiseCopyable, Sendable {
   /// How the wait is drawn below its ceiling.
-  public enum Jitter: UInt8, BitwiseCopyable, Sendable {
+  public enum Jitter: UInt8, CaseIterable, BitwiseCopyable, Sendable {
     /// The wait is the ceiling itself. For tests and for servers that asked for it.
     case none
     /// Uniform from zero to the ceiling.
@@ -51,7 +51,8 @@ public struct Backoff: Equatable, BitwiseCopyable, Sendable {
     guard failures > 0 else { return min(first, cap) }
     let base = base.nanoseconds
     let cap = cap.nanoseconds
-    guard failures < 63, base <= cap >> Int64(failures) else { return self.cap }
+    // Swift's shifts take any count; what is shifted out is zero.
+    guard base <= cap >> Int64(failures) else { return self.cap }
     return TimeSpan(nanoseconds: base << Int64(failures))
   }
 

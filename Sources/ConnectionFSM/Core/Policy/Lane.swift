@@ -1,7 +1,7 @@
 /// One lane of the pending-send queue: what it promises and how much it holds.
 public struct Lane: Equatable, BitwiseCopyable, Sendable {
   /// What is promised of a message once it was taken.
-  public enum Delivery: UInt8, BitwiseCopyable, Sendable {
+  public enum Delivery: UInt8, CaseIterable, BitwiseCopyable, Sendable {
     /// Sent on one link only. Ends as written once the system took its last byte, or in doubt if
     /// the link died before that.
     case atMostOnce
@@ -10,7 +10,7 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
   }
 
   /// What happens to a message for which there is no room.
-  public enum Overflow: UInt8, BitwiseCopyable, Sendable {
+  public enum Overflow: UInt8, CaseIterable, BitwiseCopyable, Sendable {
     /// The new message is rejected at the door.
     case reject
     /// The oldest waiting messages are evicted to make room.

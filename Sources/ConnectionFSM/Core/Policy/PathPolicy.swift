@@ -1,7 +1,7 @@
 /// What the reachability signal may do. It is a hint: it never ends the wish to be connected.
 public struct PathPolicy: Equatable, BitwiseCopyable, Sendable {
   /// What a lost path does to an open link.
-  public enum Loss: UInt8, BitwiseCopyable, Sendable {
+  public enum Loss: UInt8, CaseIterable, BitwiseCopyable, Sendable {
     /// Ping at once and give the answer ``PathPolicy/suspectTimeout``; without a heartbeat,
     /// nothing.
     case probe

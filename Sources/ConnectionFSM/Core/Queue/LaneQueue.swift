@@ -268,7 +268,10 @@ extension LaneQueue: Equatable {
     else { return false }
     for place in 0..<left.count {
       let (one, other) = (left[place], right[place])
-      guard one.id == other.id, one.offeredAt == other.offeredAt else { return false }
+      guard
+        one.id == other.id, one.offeredAt == other.offeredAt,
+        one.byteCount == other.byteCount
+      else { return false }
     }
     return true
   }
@@ -281,7 +284,12 @@ extension LaneQueue: Equatable {
       hasher.combine(inFlight)
       hasher.combine(lastID)
       hasher.combine(sentThrough)
-      for place in 0..<count { hasher.combine(self[place].id) }
+      hasher.combine(byteCount)
+      for place in 0..<count {
+        hasher.combine(self[place].id)
+        hasher.combine(self[place].offeredAt)
+        hasher.combine(self[place].byteCount)
+      }
     }
   }
 #endif

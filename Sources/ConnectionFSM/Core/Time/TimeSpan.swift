@@ -11,7 +11,7 @@ public struct TimeSpan: Equatable, Comparable, BitwiseCopyable, Sendable {
   @inlinable
   public init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
 
-  /// Makes a span from a `Duration`, rounded down to a nanosecond and saturated.
+  /// Makes a span from a `Duration`, rounded towards zero to a nanosecond and saturated.
   public init(_ duration: Duration) {
     let (seconds, attoseconds) = duration.components
     let whole = seconds.multipliedReportingOverflow(by: 1_000_000_000)

@@ -54,6 +54,7 @@
       case .replaced: "replaced"
       case .pathLost: "pathLost"
       case .protocolError: "protocolError"
+      case .unsupportedEndpoint: "unsupportedEndpoint"
       case .truncated: "truncated"
       case .sessionRefused: "sessionRefused"
       case .credentialsRefused: "credentialsRefused"
@@ -124,7 +125,8 @@
   }
 
   extension Explanation: CustomStringConvertible {
-    /// One line for people: `backingOff: waits for retry until 12.345 (attempt 3, system(connectionRefused))`.
+    /// One line for people: `backingOff: waits for retry until 12.345 (attempt 3,
+    /// system(connectionRefused))`.
     public var description: String {
       var line = "\(phase): waits for \(waitsFor)"
       if let until { line += " until \(until)" }

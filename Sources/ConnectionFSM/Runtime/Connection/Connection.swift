@@ -1,8 +1,8 @@
 /// A connection that comes back: connect once, send and receive, close.
 ///
-/// It contains no decisions of its own: a ``Machine`` decides by the ``Policy``, a ``Transport`` carries.
-/// All of it happens on the transport's ``EventLoop``; every method here may be called from anywhere,
-/// also from inside a callback, and takes effect in the order of the calls.
+/// It contains no decisions of its own: a ``Machine`` decides by the ``Policy``, a ``Transport``
+/// carries. All of it happens on the transport's ``EventLoop``; every method here may be called
+/// from anywhere, also from inside a callback, and takes effect in the order of the calls.
 ///
 /// Letting go of the last reference ends the link at once, and messages without an end are reported
 /// cancelled or in doubt.
@@ -16,7 +16,8 @@ public final class Connection: Sendable {
   ///   - transport: What carries the messages; handed over.
   ///   - policy: The knobs.
   ///   - seed: What random waits are drawn from; nil draws one from the system. Give one to replay.
-  ///   - trace: Called on the loop with every step of the machine, before its effects are performed.
+  ///   - trace: Called on the loop with every step of the machine, before its effects are
+  ///     performed.
   /// - Throws: ``ConnectionError`` if the policy asks for what the transport cannot do.
   public init(
     _ transport: sending any Transport, policy: Policy, seed: UInt64? = nil,
@@ -50,8 +51,8 @@ public final class Connection: Sendable {
 extension Connection {
   /// Wants a connection to the endpoint, now and after every loss, until ``close()``.
   ///
-  /// While one to the same endpoint exists or is on its way this changes nothing; a wait for the next
-  /// attempt is cut short; a connection to another endpoint is let go of first (F01, F04).
+  /// While one to the same endpoint exists or is on its way this changes nothing; a wait for the
+  /// next attempt is cut short; a connection to another endpoint is let go of first (F01, F04).
   public func connect(to endpoint: Endpoint) {
     loop.execute { [driver] in driver.connect(to: endpoint) }
   }
@@ -97,8 +98,8 @@ extension Connection {
 extension Connection {
   /// The messages that arrive from now on, over all links. Any number of consumers may ask.
   ///
-  /// Ends when the connection is released, or throws ``SlowConsumer`` when the consumer has fallen behind
-  /// by more than the buffer holds.
+  /// Ends when the connection is released, or throws ``SlowConsumer`` when the consumer has fallen
+  /// behind by more than the buffer holds.
   public func messages(bufferingUpTo limit: Int = 1024) -> AsyncThrowingStream<Message, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingOldest(limit)) { continuation in
       loop.execute { [driver, loop] in
@@ -108,8 +109,8 @@ extension Connection {
     }
   }
 
-  /// The current state, then each one that follows, with what it waits for and why. A consumer that falls
-  /// behind misses the oldest ones.
+  /// The current state, then each one that follows, with what it waits for and why. A consumer that
+  /// falls behind misses the oldest ones.
   public func states() -> AsyncStream<Explanation> {
     AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
       loop.execute { [driver, loop] in

@@ -1,12 +1,12 @@
 /// Performs a machine's effects over a transport and feeds back what happens. Contains no policy.
 ///
-/// Confined to the transport's loop. One transition at a time: what a transport reports from inside an
-/// effect waits in line. State first, effects second, observers last, so that nothing an observer does
-/// can change the transition it hears of (I17). `Sendable` only in that its reference may be captured by
-/// work for the loop; nothing of it is touched anywhere else.
+/// Confined to the transport's loop. One transition at a time: what a transport reports from inside
+/// an effect waits in line. State first, effects second, observers last, so that nothing an
+/// observer does can change the transition it hears of (I17). `Sendable` only in that its reference
+/// may be captured by work for the loop; nothing of it is touched anywhere else.
 final class Driver: @unchecked Sendable {
-  // One place for both, unchecked: calls are never re-entrant (`isBusy` sees to it), and the dynamic
-  // exclusivity checks cost several times the transition itself.
+  // One place for both, unchecked: calls are never re-entrant (`isBusy` sees to it), and the
+  // dynamic exclusivity checks cost several times the transition itself.
   @exclusivity(unchecked) private var machine: Machine
   @exclusivity(unchecked) private var effects = Effects()
 
@@ -64,6 +64,10 @@ extension Driver {
   func offer(
     _ message: Message, in lane: LaneID, completion: ((Result<Outcome, Rejection>) -> Void)?
   ) {
+    guard transport.admits(message) else {
+      completion?(.failure(.notEncodable))
+      return
+    }
     // Beyond 4 GiB - 1 the count saturates, which no lane admits.
     let byteCount = UInt32(clamping: message.bytes.count)
     transition(.offer(lane, byteCount: byteCount)) { disposition in
@@ -98,7 +102,8 @@ extension Driver {
 // MARK: Transitions
 
 extension Driver {
-  /// One transition: the machine, then what the disposition asks for, then the effects, then observers.
+  /// One transition: the machine, then what the disposition asks for, then the effects, then
+  /// observers.
   @inline(__always)
   private func transition(_ input: Input, _ disposed: (Disposition) -> Void) {
     isBusy = true

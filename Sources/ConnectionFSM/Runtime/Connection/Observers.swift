@@ -1,5 +1,5 @@
-/// The consumers of a connection's messages and states, each with its own bounded buffer, so that a slow
-/// one holds up neither the loop nor the others.
+/// The consumers of a connection's messages and states, each with its own bounded buffer, so that a
+/// slow one holds up neither the loop nor the others.
 final class Observers {
   typealias Messages = AsyncThrowingStream<Message, any Error>
   typealias States = AsyncStream<Explanation>
@@ -31,7 +31,9 @@ final class Observers {
   func received(_ message: Message) {
     for (_, continuation) in messages {
       // A full buffer means a lost message: say so instead of going on with a gap.
-      if case .dropped = continuation.yield(message) { continuation.finish(throwing: SlowConsumer()) }
+      if case .dropped = continuation.yield(message) {
+        continuation.finish(throwing: SlowConsumer())
+      }
     }
   }
 
@@ -48,9 +50,10 @@ final class Observers {
   }
 }
 
-/// A consumer of messages fell behind by more than its buffer holds; it missed at least one message.
+/// A consumer of messages fell behind by more than its buffer holds; it missed at least one
+/// message.
 public struct SlowConsumer: Error, CustomStringConvertible {
   public var description: String {
-    "a consumer of messages fell behind by more than its buffer; ask for a larger one, or read faster"
+    "a consumer of messages fell behind by more than its buffer: read faster, or ask for more"
   }
 }

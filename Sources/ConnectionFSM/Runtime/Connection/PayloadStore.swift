@@ -1,8 +1,8 @@
 /// What belongs to live messages, beside the machine that knows only their ids.
 ///
-/// One ring a lane, ordered by sequence, with a hole where a message ended out of order. Holes at the old
-/// end are given up at once and the others when the ring is full, so that memory follows the number of
-/// live messages and not the distance of their ids.
+/// One ring a lane, ordered by sequence, with a hole where a message ended out of order. Holes at
+/// the old end are given up at once and the others when the ring is full, so that memory follows
+/// the number of live messages and not the distance of their ids.
 struct PayloadStore<Payload> {
   private var lanes: [PayloadLane<Payload>]
 

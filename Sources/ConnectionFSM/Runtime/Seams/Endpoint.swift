@@ -42,7 +42,13 @@ public struct Endpoint: Hashable, Sendable {
     guard !hostPart.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else {
       throw EndpointError(text, "has a space or a control character in its host")
     }
-    guard afterHost.first == ":", let port = UInt16(afterHost.dropFirst()), port > 0 else {
+    guard !hostPart.contains(where: { "/?#@[]".contains($0) }) else {
+      throw EndpointError(text, "has more than a host before its port; leave out user and path")
+    }
+    // UInt16 would read a plus sign.
+    guard afterHost.first == ":", !afterHost.hasPrefix(":+"),
+      let port = UInt16(afterHost.dropFirst()), port > 0
+    else {
       throw EndpointError(text, "names no port from 1 to 65535")
     }
     host = String(hostPart)

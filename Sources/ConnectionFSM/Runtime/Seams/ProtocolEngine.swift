@@ -9,6 +9,9 @@ public protocol ProtocolEngine {
   /// When ``deadlineReached(at:into:)`` is wanted; nil while the engine waits for nothing.
   var nextDeadline: Instant? { get }
 
+  /// Whether the protocol can carry the message.
+  func admits(_ message: Message) -> Bool
+
   /// The stream is connected. An engine without a handshake answers with `opened`.
   mutating func start(at now: Instant, into output: inout EngineOutput)
 
@@ -19,7 +22,7 @@ public protocol ProtocolEngine {
   /// early.
   mutating func receiveEnd(at now: Instant, into output: inout EngineOutput)
 
-  /// Encodes a message behind all that was given before.
+  /// Encodes a message that the engine admits, behind all that was given before.
   mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput)
 
   /// Encodes a request for a sign of life.

@@ -11,6 +11,10 @@ public protocol Transport: AnyObject {
   /// heartbeat.
   var canPing: Bool { get }
 
+  /// Whether the protocol can carry the message. What it cannot is turned away at the door, since
+  /// once it is sent there is no good end for it.
+  func admits(_ message: Message) -> Bool
+
   /// Dials, and reports to the observer as this epoch: `opened`, or `failed` with the cause.
   func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver)
 

@@ -19,7 +19,8 @@ final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   private var isReporting = false
   private var armedAt: Instant?
 
-  // Above the high mark the machine keeps its messages, where they can still expire or be cancelled.
+  // Above the high mark the machine keeps its messages, where they can still expire or be
+  // cancelled.
   private static var highMark: Int { 256 << 10 }
   private static var lowMark: Int { 64 << 10 }
   /// Reads a turn: a flood on one link must not starve the others, nor the timers.

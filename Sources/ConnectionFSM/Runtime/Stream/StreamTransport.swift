@@ -2,11 +2,11 @@
 public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEngine>: Transport {
   private let dialer: Dialer
   private let makeEngine: () -> Engine
+  /// An engine of no link, to ask what holds for all of them.
+  private let model: Engine
   private let buffer = ReadBuffer()
   // One; two while a replacement opens beside it.
   private var links: [StreamLink<Dialer.Stream, Engine>] = []
-
-  public let canPing: Bool
 
   /// Makes a transport.
   /// - Parameters:
@@ -15,10 +15,14 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   public init(_ dialer: Dialer, engine: @escaping () -> Engine) {
     self.dialer = dialer
     makeEngine = engine
-    canPing = engine().canPing
+    model = engine()
   }
 
   public var eventLoop: any EventLoop { dialer.eventLoop }
+
+  public var canPing: Bool { model.canPing }
+
+  public func admits(_ message: Message) -> Bool { model.admits(message) }
 
   public func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
     let link = StreamLink<Dialer.Stream, Engine>(

@@ -1,0 +1,115 @@
+/// A trace for people: one aligned line a step, and notes between them.
+///
+/// The bytes depend on the records alone, so that two runs can be compared with `cmp`; colour is
+/// added for a terminal only.
+public struct TraceText: Sendable {
+  private let colour: Bool
+
+  /// Makes a writer; with `colour`, ANSI escapes mark what matters.
+  public init(colour: Bool) { self.colour = colour }
+
+  /// The head of the columns.
+  public var head: String {
+    paint(
+      .faint,
+      Self.columns("time", "input", "  state", "effects, and until when it waits"))
+  }
+
+  /// One step. The state is marked where it changes, and a cause is named once a line.
+  public func line(_ record: TraceRecord) -> String {
+    var notes = record.effects.map(\.description).joined(separator: ", ")
+    if record.disposition != .accepted {
+      notes = notes.isEmpty ? "\(record.disposition)" : "\(record.disposition): \(notes)"
+    }
+    if let next = record.nextDeadline, record.disposition.counts {
+      notes += notes.isEmpty ? "until \(Self.time(next))" : "; until \(Self.time(next))"
+    }
+    if let cause = record.cause, record.from != record.to, !record.ends(with: cause) {
+      notes += " (\(cause))"
+    }
+    let state = record.from == record.to ? "  \(record.to)" : "→ \(record.to)"
+    let text = Self.columns(Self.time(record.instant), Self.input(of: record), state, notes)
+    return paint(style(of: record), text)
+  }
+
+  /// Something that is no step of the machine: what the network did, what the application saw.
+  public func note(_ text: String, at instant: Instant) -> String {
+    paint(.outside, Self.columns(Self.time(instant), "· " + text, "", ""))
+  }
+
+  /// The input, without the cause that an effect of the same line names.
+  private static func input(of record: TraceRecord) -> String {
+    if case .transport(let epoch, .failed(let cause)) = record.input, record.ends(with: cause) {
+      return "\(epoch) failed"
+    }
+    return record.input.description
+  }
+
+  /// Milliseconds, rounded down; the machine's own line holds the rest.
+  private static func time(_ instant: Instant) -> String {
+    let milliseconds = instant.nanoseconds / 1_000_000
+    let fraction = String(milliseconds % 1000)
+    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+  }
+
+  // Widths that keep the common lines of a trace within 100 columns; a longer text pushes the rest
+  // of its own line only.
+  private static func columns(
+    _ time: String, _ input: String, _ state: String, _ notes: String
+  ) -> String {
+    var line = String(repeating: " ", count: max(0, 8 - time.count)) + time + "  "
+    line += padded(input, to: 20) + "  " + padded(state, to: 16) + "  " + notes
+    while line.last == " " { line.removeLast() }
+    return line
+  }
+
+  private static func padded(_ text: String, to width: Int) -> String {
+    text + String(repeating: " ", count: max(0, width - text.count))
+  }
+}
+
+extension TraceText {
+  private enum Style: String {
+    case plain = ""
+    case faint = "2"
+    case outside = "36"
+    case good = "32"
+    case waiting = "33"
+    case bad = "31"
+  }
+
+  private func style(of record: TraceRecord) -> Style {
+    if !record.disposition.counts { return .faint }
+    guard record.from != record.to else { return .plain }
+    switch record.to {
+    case .open: return .good
+    case .offline, .backingOff, .suspended, .waitingForCredentials: return .waiting
+    case .closed: return record.cause == .closedByUser ? .good : .bad
+    case .idle, .connecting, .authenticating, .closing: return .plain
+    }
+  }
+
+  private func paint(_ style: Style, _ text: String) -> String {
+    colour && style != .plain ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+  }
+}
+
+extension Disposition {
+  /// Whether the input changed anything.
+  fileprivate var counts: Bool {
+    switch self {
+    case .accepted, .taken: true
+    case .rejected, .ignored: false
+    }
+  }
+}
+
+extension TraceRecord {
+  /// Whether an effect says that an attempt ended for this cause.
+  fileprivate func ends(with cause: Cause) -> Bool {
+    effects.contains { effect in
+      if case .ended(_, cause) = effect { return true }
+      return false
+    }
+  }
+}

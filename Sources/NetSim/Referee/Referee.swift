@@ -1,0 +1,258 @@
+public import ConnectionFSM
+
+/// A strict owner of a machine: it keeps its own books of transports and messages, carries out each
+/// effect on them, and objects to the first one that is illegal.
+///
+/// The books are kept independently of the machine, so that a machine which is wrong about itself
+/// is found out. A value, so that an exploration can branch.
+public struct Referee: Sendable {
+  /// One transport that was opened and not let go of.
+  struct Live: Hashable, Sendable {
+    let epoch: Epoch
+    var isClosing = false
+    var isOpen = false
+  }
+
+  let policy: Policy
+  private(set) var transports: [Live] = []
+  var books: MessageBooks
+  private var wanted = false
+  private var endpoint: EndpointID?
+  private var lastEpoch = Epoch(0)
+  private var requested: Epoch?
+  private var unended: [Epoch] = []
+  private var lastDialAt: Instant?
+  /// The application asked for a dial that has not come yet; that one need not keep the spacing.
+  private var isAsked = false
+
+  /// Makes a referee for a machine at rest.
+  public init(policy: Policy) {
+    self.policy = policy
+    books = MessageBooks(policy: policy)
+  }
+
+  /// How many transports are live.
+  public var liveTransports: Int { transports.count }
+
+  /// Whether a transport of this epoch is live.
+  public func isLive(_ epoch: Epoch) -> Bool { transports.contains { $0.epoch == epoch } }
+
+  /// Judges one step.
+  /// - Throws: The first broken promise.
+  public mutating func judge(
+    _ input: Input, at now: Instant, before: Machine, after: Machine, disposition: Disposition,
+    effects: Effects
+  ) throws(Violation) {
+    if let broken = after.brokenInvariant { throw Violation("machine", "\(broken)") }
+    try judgeDisposition(disposition, of: input, at: now, before, after, effects)
+    if case .ignored = disposition { return }
+    try take(input, disposition: disposition, at: now)
+    for effect in effects { try carryOut(effect, input: input, at: now) }
+    try judgeSituation(after: after, from: before.phase, input: input, at: now)
+  }
+
+  private func judgeDisposition(
+    _ disposition: Disposition, of input: Input, at now: Instant, _ before: Machine,
+    _ after: Machine, _ effects: Effects
+  ) throws(Violation) {
+    if let epoch = input.epoch, !isLive(epoch), requested != epoch,
+      disposition != .ignored(.staleEpoch)
+    {
+      throw Violation("I2", "\(input) belongs to no live attempt and was \(disposition)")
+    }
+    if case .ignored = disposition {
+      if !effects.isEmpty { throw Violation("I2", "\(input) was \(disposition) and had effects") }
+      if before.withClock(at: now) != after {
+        throw Violation("I2", "\(input) was \(disposition) and changed the machine")
+      }
+    }
+  }
+
+  private mutating func take(
+    _ input: Input, disposition: Disposition, at now: Instant
+  ) throws(Violation) {
+    switch input {
+    case .connect(let endpoint):
+      wanted = true
+      isAsked = true
+      self.endpoint = endpoint
+    case .close:
+      wanted = false
+      isAsked = false
+    case .offer(let lane, let byteCount):
+      try books.offered(disposition, lane: lane, byteCount: byteCount, at: now)
+    case .transport(let epoch, .opened): mark(epoch) { $0.isOpen = true }
+    case .transport(let epoch, .failed), .transport(let epoch, .closed):
+      transports.removeAll { $0.epoch == epoch }
+    case .credentials: requested = nil
+    case .cancel, .demandChanged, .lifecycleChanged, .pathChanged, .deadlineReached, .session,
+      .transport:
+      break
+    }
+  }
+
+  private mutating func mark(_ epoch: Epoch, _ change: (inout Live) -> Void) {
+    guard let place = transports.firstIndex(where: { $0.epoch == epoch }) else { return }
+    change(&transports[place])
+  }
+}
+
+// MARK: Effects
+
+extension Referee {
+  private mutating func carryOut(
+    _ effect: Effect, input: Input, at now: Instant
+  ) throws(Violation) {
+    switch effect {
+    case .requestCredentials(let epoch):
+      try reserve(epoch, "asked credentials for")
+      requested = epoch
+    case .openTransport(let epoch, let endpoint):
+      if requested == epoch { requested = nil }
+      try dial(epoch, to: endpoint, isReserved: epoch == lastEpoch, at: now)
+    case .startSession(let epoch): try requireOpen(epoch, "started a session on")
+    case .closeTransport(let epoch):
+      try requireOpen(epoch, "closed")
+      mark(epoch) { $0.isClosing = true }
+    case .abortTransport(let epoch):
+      guard isLive(epoch) else { throw Violation("I3", "aborted \(epoch), which is not live") }
+      transports.removeAll { $0.epoch == epoch }
+    case .sendPing(let epoch, _): try requireOpen(epoch, "pinged")
+    case .transmit(let epoch, let range):
+      try requireOpen(epoch, "sent on")
+      try books.transmitted(range)
+    case .settle(let range, let outcome):
+      try books.settled(range, as: outcome, after: input, at: now)
+    case .ended(let epoch, _):
+      guard !isLive(epoch) else {
+        throw Violation("I3", "\(epoch) ended and its transport was not let go of")
+      }
+      guard let place = unended.firstIndex(of: epoch) else {
+        throw Violation("I8", "\(epoch) ended twice, or was never dialled")
+      }
+      unended.remove(at: place)
+      books.linkIsGone()
+    }
+  }
+
+  private mutating func reserve(_ epoch: Epoch, _ verb: String) throws(Violation) {
+    guard wanted else { throw Violation("I1", "\(verb) \(epoch), which nobody wants") }
+    guard epoch > lastEpoch else { throw Violation("I2", "\(verb) \(epoch) after \(lastEpoch)") }
+    lastEpoch = epoch
+  }
+
+  private mutating func dial(
+    _ epoch: Epoch, to endpoint: EndpointID, isReserved: Bool, at now: Instant
+  ) throws(Violation) {
+    if isReserved, unended.contains(epoch) { throw Violation("I2", "dialled \(epoch) twice") }
+    if !isReserved { try reserve(epoch, "dialled") }
+    guard wanted else { throw Violation("I1", "dialled \(epoch), which nobody wants") }
+    guard transports.isEmpty, unended.isEmpty else {
+      throw Violation("I3", "dialled \(epoch) beside \(transports.map(\.epoch)), \(unended)")
+    }
+    guard endpoint == self.endpoint else {
+      throw Violation("F04", "dialled \(endpoint) and not what was last asked for")
+    }
+    if !isAsked, let lastDialAt, now - lastDialAt < policy.minimumDialSpacing {
+      throw Violation("I6", "dialled \(epoch) only \(now - lastDialAt) s after the last dial")
+    }
+    isAsked = false
+    lastDialAt = now
+    transports.append(Live(epoch: epoch))
+    unended.append(epoch)
+  }
+
+  private func requireOpen(_ epoch: Epoch, _ verb: String) throws(Violation) {
+    guard let transport = transports.first(where: { $0.epoch == epoch }), transport.isOpen,
+      !transport.isClosing
+    else { throw Violation("I2", "\(verb) \(epoch), which is not open") }
+  }
+}
+
+// MARK: The situation after a step
+
+extension Referee {
+  private mutating func judgeSituation(
+    after machine: Machine, from: Phase, input: Input, at now: Instant
+  ) throws(Violation) {
+    let phase = machine.phase
+    if from != phase, !from.leads(to: phase) {
+      throw Violation("I7", "\(from) does not lead to \(phase)")
+    }
+    guard transports.isEmpty == (machine.primary == nil) else {
+      throw Violation("I9", "\(phase) with \(transports.count) live transports")
+    }
+    if let left = unended.first, machine.primary == nil {
+      throw Violation("I8", "\(left) is gone and has no end")
+    }
+    try books.compare(with: machine)
+    if phase == .closed { try books.requireNothingLeft() }
+    if input == .deadlineReached, let next = machine.nextDeadline, next <= now {
+      throw Violation("I4", "a deadline at \(next) was left unserved at \(now)")
+    }
+    try judgeWait(of: machine, at: now)
+  }
+
+  private func judgeWait(of machine: Machine, at now: Instant) throws(Violation) {
+    switch machine.state {
+    case .backingOff(let wait):
+      let longest = max(
+        max(policy.backoff.cap, policy.minimumDialSpacing), policy.path.returnJitter)
+      if wait.until - now > longest { throw Violation("I6", "waits until \(wait.until)") }
+    case .offline, .waitingForCredentials:
+      guard machine.nextDeadline != nil else { throw Violation("I10", "a hold without an exit") }
+    case .linked:
+      guard machine.phase == .open, let heartbeat = policy.heartbeat else { return }
+      let longest = max(heartbeat.interval, heartbeat.timeout)
+      guard let next = machine.nextDeadline, next - now <= longest else {
+        throw Violation("I19", "open, and a dead peer would not be noticed")
+      }
+    case .idle, .suspended, .closed: return
+    }
+  }
+}
+
+extension Phase {
+  /// Whether one step may lead from this phase to another one.
+  ///
+  /// Written from the diagram in DESIGN §3, not from the machine. One step may pass through a
+  /// phase: a link that ends may be followed at once by the next dial.
+  func leads(to next: Phase) -> Bool {
+    let seeking: [Phase] = [
+      .offline, .backingOff, .waitingForCredentials, .suspended, .connecting,
+    ]
+    switch self {
+    case .idle: return seeking.contains(next) || next == .closed
+    case .offline, .backingOff, .waitingForCredentials, .suspended:
+      return seeking.contains(next) || next == .closed
+    case .connecting:
+      return seeking.contains(next) || [.authenticating, .open, .closed].contains(next)
+    case .authenticating: return seeking.contains(next) || [.open, .closed].contains(next)
+    case .open: return seeking.contains(next) || [.closing, .closed].contains(next)
+    case .closing: return seeking.contains(next) || next == .closed
+    case .closed: return seeking.contains(next)
+    }
+  }
+}
+
+extension Referee: Hashable {
+  public static func == (left: Referee, right: Referee) -> Bool {
+    left.policy === right.policy && left.transports == right.transports
+      && left.books == right.books && left.wanted == right.wanted
+      && left.endpoint == right.endpoint && left.lastEpoch == right.lastEpoch
+      && left.requested == right.requested && left.unended == right.unended
+      && left.lastDialAt == right.lastDialAt && left.isAsked == right.isAsked
+  }
+
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(transports)
+    hasher.combine(books)
+    hasher.combine(wanted)
+    hasher.combine(endpoint)
+    hasher.combine(lastEpoch)
+    hasher.combine(requested)
+    hasher.combine(unended)
+    hasher.combine(lastDialAt)
+    hasher.combine(isAsked)
+  }
+}

@@ -1,0 +1,15 @@
+/// A broken promise: which one, and how. A bug of the machine or of the driver, never of the
+/// weather.
+public struct Violation: Error, Equatable, CustomStringConvertible, Sendable {
+  /// The invariant's id (FEATURES §5), or a name where there is none.
+  public let invariant: String
+  /// What was seen.
+  public let finding: String
+
+  init(_ invariant: String, _ finding: String) {
+    self.invariant = invariant
+    self.finding = finding
+  }
+
+  public var description: String { "\(invariant) broken: \(finding)" }
+}

@@ -1,0 +1,65 @@
+import ConnectionFSM
+import NetSim
+
+/// Runs a scenario and writes its trace.
+struct ScenarioRun {
+  let scenario: Scenario
+  /// Where it came from, for messages: a path, or the name of a built-in one.
+  let source: String
+  let seed: UInt64
+  let format: TraceFormat
+
+  init(_ scenario: Scenario, from source: String, options: ScenarioOptions) {
+    self.scenario = scenario
+    self.source = source
+    seed = options.seed ?? scenario.seed
+    format = options.format
+  }
+
+  /// - Throws: What went otherwise than the scenario says, after the trace up to there.
+  func run() throws(Failure) -> RunSummary {
+    var simulation = try prepared()
+    let writer = TraceWriter(format)
+    var summary = RunSummary()
+    do {
+      writer.begin(policy: scenario.policy, seed: seed)
+      try simulation.run { event in
+        switch event {
+        case .step(let record):
+          summary.add(record)
+          writer.step(record)
+        case .note(let instant, let note): writer.note(note, at: instant)
+        }
+      }
+      return summary
+    } catch let error as ScenarioError {
+      throw Failure(.failed, "\(source): \(error)")
+    } catch {
+      throw Failure(
+        .failed,
+        "\(source): line \(summary.steps) of the trace, at \(summary.end) s: \(error); a bug of this "
+          + "package, which this scenario with --seed \(seed) replays: please report it")
+    }
+  }
+}
+
+extension ScenarioRun {
+  private func prepared() throws(Failure) -> Simulation {
+    do throws(ScenarioError) {
+      return try Simulation(scenario, seed: seed)
+    } catch {
+      throw Failure(.badData, "\(source): \(error)")
+    }
+  }
+}
+
+/// The options that every run of a scenario has.
+struct ScenarioOptions {
+  let seed: UInt64?
+  let format: TraceFormat
+
+  init(_ arguments: inout ArgumentList) throws(Failure) {
+    seed = try arguments.number(of: "--seed", in: 0...UInt64.max)
+    format = try arguments.choice(of: "--format") ?? .text
+  }
+}

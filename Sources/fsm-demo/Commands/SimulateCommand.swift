@@ -1,0 +1,43 @@
+import ConnectionFSM
+import NetSim
+
+/// Runs a scenario file, or a built-in one.
+struct SimulateCommand: Command {
+  static let name = "simulate"
+  static let summary = "Run a scenario file, or a built-in scenario, in virtual time"
+  static let help = Help.simulate
+
+  private enum Source {
+    case file(String)
+    case builtIn(String)
+  }
+
+  private let source: Source
+  private let options: ScenarioOptions
+
+  init(_ arguments: inout ArgumentList) throws(Failure) {
+    options = try ScenarioOptions(&arguments)
+    let name = try arguments.value(of: "--scenario")
+    switch (name, arguments.operand()) {
+    case (let name?, nil): source = .builtIn(name)
+    case (nil, let path?): source = .file(path)
+    case (nil, nil): throw arguments.usage("name a scenario file, or --scenario NAME")
+    case (_?, _?): throw arguments.usage("give a file or --scenario, not both")
+    }
+  }
+
+  func run() throws(Failure) {
+    let run: ScenarioRun
+    switch source {
+    case .file(let path):
+      run = ScenarioRun(try ScenarioFile.read(path), from: path, options: options)
+    case .builtIn(let name):
+      run = ScenarioRun(try ScenarioFile.builtIn(name), from: name, options: options)
+    }
+    let summary = try run.run()
+    guard options.format == .text else { return }
+    Console.print(
+      "\n\(run.scenario.name) went as it says: \(summary.figures) of virtual time.")
+    if let messages = summary.messages { Console.print("Messages: \(messages).") }
+  }
+}

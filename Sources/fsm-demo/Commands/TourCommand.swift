@@ -1,0 +1,35 @@
+import ConnectionFSM
+import NetSim
+
+/// What happens without any word: the life of a connection, told and summed up.
+struct TourCommand: Command {
+  static let name = "tour"
+  static let summary = "The whole life of a connection, in virtual time (what no command does, too)"
+  static let help = Help.tour
+
+  private let options: ScenarioOptions
+
+  init(_ arguments: inout ArgumentList) throws(Failure) {
+    options = try ScenarioOptions(&arguments)
+  }
+
+  func run() throws(Failure) {
+    let scenario = try ScenarioFile.builtIn("tour")
+    let run = ScenarioRun(scenario, from: "tour", options: options)
+    let summary = try run.run()
+    guard options.format == .text else { return }
+    Console.print(
+      """
+
+      That was a connection's whole life: \(summary.figures) of virtual time.
+      Of its messages each ended once: \(summary.messages ?? "there were none"). Every wait was drawn
+      from seed \(run.seed); the same seed gives the same trace to the byte, on every computer.
+
+      Replay it     fsm-demo --seed \(run.seed)
+      Other dice    fsm-demo --seed \(run.seed &+ 1)
+      More stories  fsm-demo scenarios
+      Real sockets  fsm-demo serve tcp://127.0.0.1:7000
+                    fsm-demo connect tcp://127.0.0.1:7000     (in another terminal)
+      """)
+  }
+}

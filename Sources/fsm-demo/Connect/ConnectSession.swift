@@ -1,0 +1,134 @@
+import ConnectionFSM
+import Dispatch
+import Foundation
+import Synchronization
+
+/// A connection between standard input and a peer: lines go out, the trace and what arrives are
+/// shown.
+final class ConnectSession: Sendable {
+  /// What the session hears from its threads.
+  enum Event {
+    case inputEnded
+    case everyMessageEnded
+    case interrupted
+    case patienceOver
+    /// The machine came to rest; nil cause if the user wished it.
+    case closed(Cause?)
+  }
+
+  private struct Books {
+    var summary = RunSummary()
+    /// Messages given to the connection that have no end yet.
+    var pending = 0
+    /// Messages that did not end well: rejected, cancelled, in doubt …
+    var failed = 0
+    var inputHasEnded = false
+  }
+
+  let events: AsyncStream<Event>
+  private let mailbox: AsyncStream<Event>.Continuation
+  private let loop: any EventLoop
+  private let writer: TraceWriter
+  private let format: TraceFormat
+  private let books = Mutex(Books())
+  /// How many lines may be with the connection: the reader of a large file waits, and no message is
+  /// turned away. 128 of the longest line fill the lane exactly.
+  private let room = DispatchSemaphore(value: 128)
+
+  init(loop: any EventLoop, format: TraceFormat) {
+    self.loop = loop
+    self.format = format
+    writer = TraceWriter(format)
+    (events, mailbox) = AsyncStream.makeStream()
+  }
+
+  var summary: RunSummary { books.withLock { $0.summary } }
+  var failedMessages: Int { books.withLock { $0.failed } }
+
+  func tell(_ event: Event) { mailbox.yield(event) }
+
+  /// A step of the machine; on the loop.
+  func step(_ record: TraceRecord) {
+    writer.step(record)
+    books.withLock { $0.summary.add(record) }
+    guard record.to == .closed, record.from != .closed else { return }
+    mailbox.yield(.closed(record.cause == .closedByUser ? nil : record.cause))
+  }
+
+  /// Something that the user did or sees. JSON Lines keep standard output for the trace.
+  func note(_ text: String) {
+    switch format {
+    case .text: writer.note(text, at: loop.now)
+    case .jsonl: Console.remark(text)
+    }
+  }
+}
+
+// MARK: Input
+
+extension ConnectSession {
+  /// Reads standard input on a thread of its own, since that blocks, and sends line after line.
+  func readInput(into connection: Connection, lane: LaneID) {
+    let thread = Thread { [self] in
+      var reader = LineReader()
+      while let line = reader.next() {
+        room.wait()
+        switch line {
+        case .bytes(let bytes): send(bytes, over: connection, lane: lane)
+        case .tooLong:
+          Console.complain(
+            "a line of more than \(LineReader.lengthLimit) bytes was not sent: split it")
+          books.withLock { $0.failed += 1 }
+          room.signal()
+        }
+      }
+      let isSettled = books.withLock { books in
+        books.inputHasEnded = true
+        return books.pending == 0
+      }
+      mailbox.yield(.inputEnded)
+      if isSettled { mailbox.yield(.everyMessageEnded) }
+    }
+    thread.start()
+  }
+
+  private func send(_ line: [UInt8], over connection: Connection, lane: LaneID) {
+    books.withLock { $0.pending += 1 }
+    let message = Message(bytes: line, kind: .text)
+    connection.post(message, in: lane) { [self] result in
+      ended(message, result)
+      room.signal()
+    }
+  }
+
+  private func ended(_ message: Message, _ result: Result<Outcome, Rejection>) {
+    let words: String
+    let isWell: Bool
+    switch result {
+    case .success(let outcome):
+      words = outcome.words
+      isWell = outcome == .written || outcome == .acknowledged
+    case .failure(let rejection):
+      words = "rejected: \(rejection)"
+      isWell = false
+    }
+    note("\(message.text.printable) → \(words)")
+    let isLast = books.withLock { books in
+      books.pending -= 1
+      if !isWell { books.failed += 1 }
+      return books.pending == 0 && books.inputHasEnded
+    }
+    if isLast { mailbox.yield(.everyMessageEnded) }
+  }
+
+  /// Hears SIGINT and SIGTERM instead of dying of them.
+  func catchInterrupts() -> [any DispatchSourceSignal] {
+    [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { [self] in mailbox.yield(.interrupted) }
+      source.resume()
+      return source
+    }
+  }
+}

@@ -1,0 +1,142 @@
+/// The pages of `fsm-demo help`.
+enum Help {
+  static var tool: String {
+    let commands = Tool.commands.map { "  \($0.name.padded(to: 11))\($0.summary)" }
+    return """
+      fsm-demo shows a connection that comes back: its decisions, in virtual time and on real sockets.
+
+      Usage: fsm-demo [COMMAND] [OPTIONS]
+
+      \(commands.joined(separator: "\n"))
+        help       This page, or that of a command: fsm-demo help connect
+
+      Begin with:
+        fsm-demo                                     a whole life in 40 lines
+        fsm-demo simulate --scenario dead-peer       one story
+        fsm-demo serve tcp://127.0.0.1:7000          two terminals: serve, then connect,
+        fsm-demo connect tcp://127.0.0.1:7000        type lines, kill and restart the server
+
+      Colour is for terminals only, and NO_COLOR turns it off. --version prints the version.
+
+      Exit status: 0 all went well; 1 a scenario did not go as it says, a connection is closed for
+      good, or a message did not arrive for certain; 64 usage; 65 the file is no scenario; 66 it cannot
+      be read; 69 no socket could be had; 74 output cannot be written; 130 interrupted twice.
+      """
+  }
+
+  private static let trace = """
+    How to read a trace:
+      time     seconds since the start; virtual in simulations
+      input    what happened; #3 is the third attempt, 0:7 the seventh message of lane 0,
+               @0 the endpoint; lines with a dot are what network, device and user do
+      state    where the machine is, marked → where it changed
+      effects  what the owner must do: dial, abort, ping, transmit; settle ends a message for good;
+               until is when the machine wants to be woken next
+    """
+
+  static let tour = """
+    Usage: fsm-demo [tour] [--seed N] [--format text|jsonl]
+
+    The whole life of one connection in virtual time: traffic, a peer that vanishes, refused dials, no
+    network, recovery, close. Nothing sleeps. The same seed gives the same bytes.
+
+      --seed N         what waits and delays are drawn from (default 5)
+      --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
+
+    \(trace)
+    """
+
+  static let scenarios = """
+    Usage: fsm-demo scenarios [NAME]
+
+    Lists the built-in scenarios; with a name, prints that scenario's file.
+
+      fsm-demo scenarios
+      fsm-demo scenarios dead-peer > mine.json     a file to start from
+      fsm-demo simulate mine.json
+    """
+
+  static let simulate = """
+    Usage: fsm-demo simulate FILE [--seed N] [--format text|jsonl]
+           fsm-demo simulate --scenario NAME [--seed N] [--format text|jsonl]
+
+    Runs a scenario in virtual time and shows its trace. A scenario is a JSON file: a policy, a seed, and
+    steps, each with its time in seconds: what the application does (api.connect, api.send …), what the
+    network and the server do (net.open, net.refuse, net.silent_drop …), what the device does
+    (dev.sleep …), and what is expected (expect.state …). An unknown event is answered with the list.
+
+      --seed N         other dice than the scenario's own
+      --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
+
+      fsm-demo simulate --scenario accept-then-drop
+      fsm-demo scenarios dead-peer > mine.json && fsm-demo simulate mine.json --seed 7
+
+    Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot be read.
+
+    \(trace)
+    """
+
+  static let serve = """
+    Usage: fsm-demo serve tcp://HOST:PORT [FAULT]
+
+    Sends every line back, and logs connections and lines. HOST is a numeric address; port 0 takes any
+    that is free and prints it. Ends with Ctrl-C.
+
+      --refuse           refuse every dial
+      --accept-and-drop  accept every dial and drop it at once
+      --mute             read and never answer: a dead peer that TCP does not notice
+      --reset-after N    reset each connection at its line N
+      --half-close       answer one line, then say no more (FIN) and go on reading
+      --slow MS          answer each line so many milliseconds late
+
+      fsm-demo serve tcp://127.0.0.1:7000
+      fsm-demo serve tcp://127.0.0.1:7000 --reset-after 3
+    """
+
+  static let connect = """
+    Usage: fsm-demo connect tcp://HOST:PORT [--lane LANE] [--seed N] [--format text|jsonl]
+
+    Connects over a real socket, shows each step as it happens, sends standard input line by line, and
+    says how each line ended. What is typed while there is no connection waits and is sent in order. The
+    peer must send every line back, as fsm-demo serve does: the k-th line that comes back acknowledges
+    the k-th that was sent. After 15 s of silence the line “ping” asks for a sign of life.
+
+      --lane at-least-once   send again after a loss until it is acknowledged (default)
+      --lane at-most-once    send once; written when the system took it, in doubt if the link died
+      --seed N               what the waits are drawn from (default: drawn from the system)
+      --format jsonl         standard output has the trace for programs, standard error the rest
+
+    The end of the input closes once every line has its end, or after 5 s. Ctrl-C closes politely, a
+    second one at once.
+
+      fsm-demo connect tcp://127.0.0.1:7000
+      seq 1 1000 | fsm-demo connect tcp://127.0.0.1:7000
+
+    Exit status: 0 every line arrived; 1 one did not for certain, or the connection closed for good;
+    130 interrupted twice.
+
+    \(trace)
+    """
+
+  static let table = """
+    Usage: fsm-demo table [--format text|markdown|mermaid|dot]
+
+    What the machine does in each phase with each kind of input: the phases it may go to and the effects
+    it may have. Nothing of it is written by hand: machines are driven from rest into every phase that
+    can be reached, with every input, and this is what was seen.
+
+      fsm-demo table                                      for people
+      fsm-demo table --format markdown                    every row, also what is ignored
+      fsm-demo table --format mermaid                     a state diagram for GitHub and GitLab
+      fsm-demo table --format dot | dot -Tsvg > fsm.svg   the same with Graphviz
+    """
+
+  static let bench = """
+    Usage: fsm-demo bench
+
+    Measures what a transition costs, beside a bare switch over a small enum in the same run. Medians of
+    several runs; figures of a debug build mean nothing:
+
+      swift run -c release fsm-demo bench
+    """
+}

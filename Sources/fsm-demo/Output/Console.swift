@@ -1,0 +1,57 @@
+import Foundation
+import Synchronization
+
+/// Standard output and standard error, by whole lines.
+///
+/// Every line is written at once, so that a pipe shows what happens when it happens; a lock keeps
+/// the lines of two threads apart.
+enum Console {
+  private static let lock = Mutex(())
+
+  /// Colour is for a terminal, unless the user said no (https://no-color.org).
+  static let usesColour: Bool = {
+    let environment = ProcessInfo.processInfo.environment
+    return isatty(STDOUT_FILENO) == 1 && environment["NO_COLOR", default: ""].isEmpty
+      && environment["TERM"] != "dumb"
+  }()
+
+  /// Writes a line, or several, to standard output.
+  static func print(_ text: String) { put(text + "\n", to: STDOUT_FILENO) }
+
+  /// Writes a complaint to standard error.
+  static func complain(_ text: String) { put("fsm-demo: \(text)\n", to: STDERR_FILENO) }
+
+  /// Writes a line for people to standard error, where standard output is for programs.
+  static func remark(_ text: String) { put(text + "\n", to: STDERR_FILENO) }
+
+  private static func put(_ text: String, to descriptor: Int32) {
+    let problem = lock.withLock { _ in
+      var bytes = Array(text.utf8)[...]
+      while !bytes.isEmpty {
+        let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        if count >= 0 {
+          bytes.removeFirst(count)
+        } else if errno == EAGAIN {
+          // Somebody who shares the terminal or the pipe made it non-blocking.
+          var room = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+          poll(&room, 1, -1)
+        } else if errno != EINTR {
+          return errno
+        }
+      }
+      return 0
+    }
+    if problem != 0, descriptor == STDOUT_FILENO { giveUp(problem) }
+  }
+
+  /// Nobody reads what we have to say.
+  private static func giveUp(_ problem: Int32) -> Never {
+    if problem == EPIPE {
+      // `fsm-demo | head`: end as any program does that left SIGPIPE alone.
+      signal(SIGPIPE, SIG_DFL)
+      raise(SIGPIPE)
+    }
+    complain("standard output: \(String(cString: strerror(problem)))")
+    exit(ExitStatus.ioError.rawValue)
+  }
+}

@@ -1,0 +1,21 @@
+extension String {
+  /// The text as a line of a terminal may show it: what a peer sends must not move the cursor, and
+  /// a long line must not hide the others.
+  var printable: String {
+    var text = ""
+    for (place, scalar) in unicodeScalars.enumerated() {
+      if place == 60 { return text + "…" }
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator:
+        text += scalar.escaped(asASCII: true)
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    return text
+  }
+
+  /// The text with spaces behind it up to the width.
+  func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(0, width - count))
+  }
+}

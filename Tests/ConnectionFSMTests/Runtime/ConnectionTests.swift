@@ -1,0 +1,325 @@
+import ConnectionFSM
+import Synchronization
+import Testing
+
+private let home = Endpoint(host: "home", port: 1)
+private let away = Endpoint(host: "away", port: 2)
+
+private func policy(
+  heartbeat: Heartbeat? = nil, sessionDeadline: TimeSpan? = nil, countLimit: UInt32 = 10
+) throws -> Policy {
+  try Policy(
+    connectDeadline: .seconds(10), closeDeadline: .seconds(5),
+    backoff: Backoff(
+      first: .seconds(2), base: .seconds(2), cap: .seconds(8), jitter: .none,
+      stability: .seconds(10)),
+    minimumDialSpacing: .seconds(1), heartbeat: heartbeat,
+    path: PathPolicy(
+      onLoss: .probe, suspectTimeout: .seconds(3), probeInterval: .seconds(60),
+      returnJitter: .zero),
+    sessionDeadline: sessionDeadline,
+    lanes: [
+      Lane(.atMostOnce, timeToLive: .seconds(20), countLimit: countLimit),
+      Lane(.atLeastOnce, timeToLive: nil, countLimit: countLimit),
+    ])
+}
+
+/// What a test heard, in order, from whatever thread.
+private final class Log: Sendable {
+  private let lines = Mutex<[String]>([])
+  func add(_ line: String) { lines.withLock { $0.append(line) } }
+  var all: [String] { lines.withLock { $0 } }
+}
+
+private func word(_ result: Result<Outcome, Rejection>) -> String {
+  switch result {
+  case .success(let outcome): "\(outcome)"
+  case .failure(let rejection): "\(rejection)"
+  }
+}
+
+private struct ConnectionRig {
+  let loop = ManualLoop()
+  let transport: ScriptedTransport
+  let connection: Connection
+  let log = Log()
+
+  init(policy: Policy) throws {
+    let transport = ScriptedTransport(loop)
+    self.transport = transport
+    connection = try Connection(transport, policy: policy, seed: 1)
+  }
+
+  func post(_ text: String, in lane: UInt8 = 0) {
+    connection.post(Message(text), in: LaneID(lane)) { [log] in log.add("\(text) \(word($0))") }
+    loop.settle()
+  }
+
+  func connect(to endpoint: Endpoint = home) {
+    connection.connect(to: endpoint)
+    loop.settle()
+  }
+
+  func open() {
+    connect()
+    transport.report(.opened, on: 1)
+  }
+}
+
+@Suite("Connection: the driver performs what the machine decides")
+struct ConnectionTests {
+  @Test("F46: messages posted before the open are sent in order, in one batch, when it opens")
+  func queuedBeforeOpen() throws {
+    let rig = try ConnectionRig(policy: policy())
+    for text in ["a", "b", "c"] { rig.post(text) }
+    rig.open()
+    #expect(
+      rig.transport.orders == ["open #1 tcp://home:1", "send #1 a +", "send #1 b +", "send #1 c"])
+  }
+
+  @Test("I11: each completion is called once, with the message's own end")
+  func outcomes() throws {
+    let rig = try ConnectionRig(policy: policy(countLimit: 2))
+    rig.post("a")
+    rig.post("b")
+    rig.post("c")
+    rig.open()
+    rig.transport.report(.written(through: rig.transport.sent[0]), on: 1)
+    rig.transport.report(.failed(.system(.connectionReset)), on: 1)
+    #expect(rig.log.all == ["c full", "a written", "b inDoubt"])
+  }
+
+  @Test("I16: what the protocol cannot carry is turned away at the door and harms nothing")
+  func notEncodable() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.open()
+    rig.post("unsendable")
+    rig.post("a")
+    #expect(rig.log.all == ["unsendable notEncodable"])
+    #expect(rig.transport.orders == ["open #1 tcp://home:1", "send #1 a"])
+  }
+
+  @Test("F47: what was not acknowledged is sent again on the next link, in order")
+  func redelivery() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.open()
+    rig.post("a", in: 1)
+    rig.post("b", in: 1)
+    rig.transport.report(.acknowledged(through: rig.transport.sent[0]), on: 1)
+    rig.post("c", in: 1)
+    rig.transport.report(.closed(nil), on: 1)
+    rig.loop.advance(by: .seconds(3))
+    rig.transport.report(.opened, on: 2)
+    rig.transport.report(.acknowledged(through: rig.transport.sent.last!), on: 2)
+    #expect(rig.transport.orders.suffix(2) == ["send #2 b +", "send #2 c"])
+    #expect(
+      rig.log.all
+        == ["a acknowledged", "b acknowledged", "c acknowledged"])
+  }
+
+  @Test("I17: what a transport reports from inside an order is handled after it")
+  func reportsFromInside() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.transport.duringOpen = { _ in [.opened] }
+    rig.transport.duringSend = { _, id in [.written(through: id)] }
+    rig.post("a")
+    rig.post("b")
+    rig.connect()
+    #expect(
+      rig.transport.orders == ["open #1 tcp://home:1", "send #1 a +", "send #1 b"])
+    #expect(rig.log.all == ["a written", "b written"])
+  }
+
+  @Test("I17: a completion may call back; its call takes effect after the running transition")
+  func callbackFromCompletion() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.open()
+    let connection = rig.connection
+    connection.post(Message("a")) { _ in connection.post(Message("b")) }
+    rig.loop.settle()
+    rig.transport.report(.written(through: rig.transport.sent[0]), on: 1)
+    #expect(rig.transport.orders.suffix(2) == ["send #1 a", "send #1 b"])
+  }
+
+  @Test("I1, B0.3: no timer dials after close")
+  func closeDuringBackoff() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.connect()
+    rig.transport.report(.failed(.system(.connectionRefused)), on: 1)
+    let connection = rig.connection
+    let closing = Task(executorPreference: rig.loop) { await connection.close() }
+    rig.loop.advance(by: .seconds(3600))
+    #expect(rig.transport.orders == ["open #1 tcp://home:1"])
+    #expect(rig.loop.armed == 0)
+    closing.cancel()
+  }
+
+  @Test("F04: connect to another endpoint lets the old link go before the new dial")
+  func retarget() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.open()
+    rig.connect(to: away)
+    #expect(
+      rig.transport.orders == ["open #1 tcp://home:1", "abort #1", "open #2 tcp://away:2"])
+  }
+
+  @Test("I2: a message of a link that is over is not delivered")
+  func staleMessage() throws {
+    let rig = try ConnectionRig(policy: policy())
+    let received = Log()
+    let messages = rig.connection.messages()
+    let reader = Task(executorPreference: rig.loop) {
+      for try await message in messages { received.add(message.text) }
+    }
+    rig.open()
+    rig.transport.receive("one", on: 1)
+    rig.transport.report(.closed(nil), on: 1)
+    rig.loop.advance(by: .seconds(3))
+    rig.transport.receive("late", on: 1)
+    rig.transport.report(.opened, on: 2)
+    rig.transport.receive("two", on: 2)
+    #expect(received.all == ["one", "two"])
+    reader.cancel()
+    rig.loop.settle()
+  }
+
+  @Test("F48: every consumer gets every message; one that falls behind is told so")
+  func consumers() throws {
+    let rig = try ConnectionRig(policy: policy())
+    let log = Log()
+    let (fast, slow) = (rig.connection.messages(), rig.connection.messages(bufferingUpTo: 1))
+    let reader = Task(executorPreference: rig.loop) {
+      for try await message in fast { log.add(message.text) }
+    }
+    rig.open()
+    for text in ["a", "b", "c"] { rig.transport.receive(text, on: 1) }
+    let late = Task(executorPreference: rig.loop) {
+      do {
+        for try await message in slow { log.add("slow \(message.text)") }
+      } catch { log.add("\(type(of: error))") }
+    }
+    rig.loop.settle()
+    #expect(log.all == ["a", "b", "c", "slow a", "SlowConsumer"])
+    reader.cancel()
+    late.cancel()
+    rig.loop.settle()
+  }
+
+  @Test("F03: states are heard in order, the current one first")
+  func states() throws {
+    let rig = try ConnectionRig(policy: policy())
+    let log = Log()
+    let states = rig.connection.states()
+    let reader = Task(executorPreference: rig.loop) {
+      for await state in states { log.add("\(state.phase)") }
+    }
+    rig.open()
+    rig.transport.report(.failed(.system(.connectionReset)), on: 1)
+    rig.loop.advance(by: .seconds(2))
+    #expect(log.all == ["idle", "connecting", "open", "backingOff", "connecting"])
+    reader.cancel()
+    rig.loop.settle()
+  }
+
+  @Test("F43: traffic keeps moving the ping; the loop's timer is told late and rarely")
+  func heartbeat() throws {
+    let rig = try ConnectionRig(
+      policy: policy(heartbeat: Heartbeat(interval: .seconds(10), timeout: .seconds(4))))
+    rig.open()
+    for _ in 0..<5 {
+      rig.loop.advance(by: .seconds(6))
+      rig.transport.report(.received(byteCount: 1), on: 1)
+    }
+    #expect(!rig.transport.orders.contains("ping #1 1"))
+    rig.loop.advance(by: .seconds(10))
+    #expect(rig.transport.orders.last == "ping #1 1")
+    rig.loop.advance(by: .seconds(4))
+    #expect(rig.transport.orders.last == "abort #1")
+  }
+}
+
+@Suite("Connection: construction and release")
+struct ConnectionLifetimeTests {
+  @Test("I16: a heartbeat over a transport that cannot ping is refused with the mend")
+  func heartbeatNeedsPing() throws {
+    let policy = try policy(heartbeat: Heartbeat(interval: .seconds(10), timeout: .seconds(4)))
+    let transport = ScriptedTransport(ManualLoop(), canPing: false)
+    #expect(throws: ConnectionError.heartbeatNeedsPing) {
+      _ = try Connection(transport, policy: policy, seed: 1)
+    }
+  }
+
+  @Test("I16: a policy with a session stage and nobody to answer it is refused")
+  func stageNeedsProvider() throws {
+    let policy = try policy(sessionDeadline: .seconds(5))
+    let transport = ScriptedTransport(ManualLoop())
+    #expect(throws: ConnectionError.stageNeedsProvider) {
+      _ = try Connection(transport, policy: policy, seed: 1)
+    }
+  }
+
+  @Test("F58, I18: letting go ends the link, every message, every stream, and leaves nothing")
+  func release() throws {
+    let loop = ManualLoop()
+    let transport = ScriptedTransport(loop)
+    let log = Log()
+    weak var gone: Connection?
+    do {
+      let connection = try Connection(
+        transport,
+        policy: policy(heartbeat: Heartbeat(interval: .seconds(9), timeout: .seconds(4))),
+        seed: 1)
+      gone = connection
+      let states = connection.states()
+      Task(executorPreference: loop) {
+        for await _ in states {}
+        log.add("states finished")
+      }
+      connection.connect(to: home)
+      loop.settle()
+      transport.report(.opened, on: 1)
+      connection.post(Message("a")) { log.add("a \(word($0))") }
+      loop.settle()
+      transport.report(.writabilityChanged(false), on: 1)
+      connection.post(Message("b")) { log.add("b \(word($0))") }
+      loop.settle()
+    }
+    loop.settle()
+    #expect(gone == nil)
+    #expect(transport.orders.last == "abort #1")
+    #expect(loop.armed == 0)
+    #expect(
+      log.all == ["b cancelled", "a inDoubt", "states finished"])
+  }
+
+  @Test("F02: close returns when the peer has answered")
+  func closeReturns() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.open()
+    let (connection, log) = (rig.connection, rig.log)
+    Task(executorPreference: rig.loop) {
+      await connection.close()
+      log.add("closed")
+    }
+    rig.loop.settle()
+    #expect(rig.transport.orders.last == "close #1")
+    #expect(rig.log.all == [])
+    rig.transport.report(.closed(nil), on: 1)
+    #expect(rig.log.all == ["closed"])
+  }
+
+  @Test("I16: send returns the outcome and throws the rejection")
+  func asyncSend() throws {
+    let rig = try ConnectionRig(policy: policy(countLimit: 1))
+    let (connection, log) = (rig.connection, rig.log)
+    Task(executorPreference: rig.loop) {
+      do {
+        log.add("\(try await connection.send(Message("a")))")
+        log.add("\(try await connection.send(Message("x"), in: LaneID(9)))")
+      } catch { log.add("\(error)") }
+    }
+    rig.open()
+    rig.transport.report(.written(through: rig.transport.sent[0]), on: 1)
+    #expect(rig.log.all == ["written", "noSuchLane"])
+  }
+}

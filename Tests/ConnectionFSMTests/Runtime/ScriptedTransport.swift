@@ -1,0 +1,53 @@
+import ConnectionFSM
+
+/// A transport that writes down its orders and reports what the test tells it to. The test and its
+/// loop share one thread, so it may be handed over and kept.
+final class ScriptedTransport: Transport, @unchecked Sendable {
+  let loop: ManualLoop
+  let canPing: Bool
+  private(set) var orders: [String] = []
+  private(set) var sent: [MessageID] = []
+  private(set) var observer: (any TransportObserver)?
+  /// Reports made from inside the next `send`.
+  var duringSend: ((Epoch, MessageID) -> [TransportEvent]) = { _, _ in [] }
+  var duringOpen: ((Epoch) -> [TransportEvent]) = { _ in [] }
+
+  init(_ loop: ManualLoop, canPing: Bool = true) {
+    self.loop = loop
+    self.canPing = canPing
+  }
+
+  var eventLoop: any EventLoop { loop }
+
+  func admits(_ message: Message) -> Bool { message.text != "unsendable" }
+
+  func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
+    orders.append("open \(epoch) \(endpoint)")
+    self.observer = observer
+    for event in duringOpen(epoch) { observer.transport(epoch, reports: event) }
+  }
+
+  func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool) {
+    orders.append("send \(epoch) \(message.text)\(more ? " +" : "")")
+    sent.append(id)
+    for event in duringSend(epoch, id) { observer?.transport(epoch, reports: event) }
+  }
+
+  func ping(_ number: UInt32, on epoch: Epoch) { orders.append("ping \(epoch) \(number)") }
+  func close(_ epoch: Epoch) { orders.append("close \(epoch)") }
+
+  func abort(_ epoch: Epoch) {
+    orders.append("abort \(epoch)")
+    observer = nil
+  }
+
+  func report(_ event: TransportEvent, on epoch: UInt64) {
+    observer?.transport(Epoch(epoch), reports: event)
+    loop.settle()
+  }
+
+  func receive(_ text: String, on epoch: UInt64) {
+    observer?.transport(Epoch(epoch), received: Message(text))
+    loop.settle()
+  }
+}

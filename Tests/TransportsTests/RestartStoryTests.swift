@@ -1,0 +1,128 @@
+import ConnectionFSM
+import Testing
+import Transports
+
+/// Waits of milliseconds: the story is about order, and loopback needs no patience.
+private func quickPolicy() throws -> Policy {
+  try Policy(
+    connectDeadline: .seconds(10), closeDeadline: .seconds(10),
+    backoff: Backoff(
+      first: .milliseconds(4), base: .milliseconds(2), cap: .milliseconds(8), jitter: .full,
+      stability: .seconds(10)),
+    minimumDialSpacing: .milliseconds(1),
+    heartbeat: Heartbeat(interval: .seconds(30), timeout: .seconds(10)),
+    path: PathPolicy(
+      onLoss: .probe, suspectTimeout: .seconds(3), probeInterval: .seconds(60),
+      returnJitter: .zero),
+    lanes: [
+      Lane(.atMostOnce, timeToLive: nil, countLimit: 100, byteLimit: 64 << 20),
+      Lane(.atLeastOnce, timeToLive: nil, countLimit: 100, byteLimit: 64 << 20),
+    ])
+}
+
+extension RealSockets {
+  @Suite("A server that dies and comes back")
+  struct RestartStory {
+    @Test("F02, F46, F47: lines typed meanwhile arrive once and in order, 100 times in a row")
+    func restart() async throws {
+      let descriptors = ProcessCounts.descriptors
+      let threads = ProcessCounts.threads
+      for round in 0..<100 { try await Self.story(seed: UInt64(round)) }
+      #expect(ProcessCounts.descriptors == descriptors)
+      #expect(ProcessCounts.threads == threads)
+    }
+
+    private static func story(seed: UInt64) async throws {
+      let rig = try StoryRig(policy: try quickPolicy(), seed: seed)
+      let endpoint = try await rig.startServer()
+      rig.connection.connect(to: endpoint)
+      await rig.reach(.open)
+      rig.send("a1", in: 1)
+      rig.send("a2", in: 1)
+      await rig.settled(["a1", "a2"])
+
+      await rig.killServer()
+      await rig.reach(.backingOff)
+      for text in ["b1", "b2", "b3"] { rig.send(text, in: 1) }
+      for text in ["c1", "c2"] { rig.send(text, in: 0) }
+      _ = try await rig.startServer(port: endpoint.port)
+      await rig.settled(["b1", "b2", "b3", "c1", "c2"])
+      await rig.connection.close()
+
+      let journal = rig.journal
+      #expect(journal.linesRead.filter { $0.hasPrefix("a") } == ["a1", "a2"])
+      #expect(journal.linesRead.filter { $0.hasPrefix("b") } == ["b1", "b2", "b3"])
+      #expect(journal.outcome(of: "b2") == "acknowledged")
+      #expect(journal.outcome(of: "c2") == "written")
+      #expect(journal.phases.first == .idle && journal.phases.last == .closed)
+      #expect(journal.causes.last == .closedByUser)
+      await rig.stop()
+    }
+
+    @Test("F47: a line that was not echoed is sent again on the next link, one that was is not")
+    func redelivery() async throws {
+      let rig = try StoryRig(policy: try quickPolicy(), seed: 1)
+      let endpoint = try await rig.startServer(fault: .mute)
+      rig.connection.connect(to: endpoint)
+      await rig.reach(.open)
+      for text in ["r1", "r2"] { rig.send(text, in: 1) }
+      let journal = rig.journal
+      await rig.serverLoop.until { journal.linesRead.count == 2 }
+      await rig.killServer()
+      _ = try await rig.startServer(port: endpoint.port)
+      await rig.settled(["r1", "r2"])
+      #expect(journal.linesRead == ["r1", "r2", "r1", "r2"])
+      #expect(journal.outcomes == ["r1 acknowledged", "r2 acknowledged"])
+      await rig.connection.close()
+      await rig.stop()
+    }
+
+    @Test(
+      "F47: at most once, what the dead socket had not taken is in doubt and not sent again")
+    func inDoubt() async throws {
+      let rig = try StoryRig(policy: try quickPolicy(), seed: 1)
+      let listening = Confined<(TCPListener, UInt16)?>(nil)
+      let deaf = Confined<[TCPStream]>([])
+      let serverLoop = rig.serverLoop
+      await serverLoop.run {
+        let listener = TCPListener(loop: serverLoop) { stream in
+          deaf.value.append(stream)
+          stream.setReading(false)
+          return Silence()
+        }
+        listening.value = (try? listener.start(host: "127.0.0.1", port: 0)).map { (listener, $0) }
+      }
+      let port = try #require(listening.value?.1)
+      rig.connection.connect(to: Endpoint(host: "127.0.0.1", port: port))
+      await rig.reach(.open)
+      // Far more than both socket buffers hold, so the system cannot have taken it.
+      rig.send(String(repeating: "x", count: 65_000), in: 0)
+      for number in 0..<90 { rig.send("\(number)" + String(repeating: "y", count: 65_000), in: 0) }
+      let journal = rig.journal
+      await rig.settled([String(repeating: "x", count: 65_000)])
+      await serverLoop.run {
+        listening.value?.0.stop()
+        for stream in deaf.value { stream.close() }
+        deaf.value = []
+      }
+      let last = "89" + String(repeating: "y", count: 65_000)
+      await rig.reach(.backingOff)
+      await rig.connection.close()
+      await rig.settled([last])
+      let words = Set(journal.outcomes.map { $0.split(separator: " ").last.map(String.init) })
+      #expect(journal.outcomes.count == 91)
+      #expect(words.contains("inDoubt"))
+      #expect(words.isSubset(of: ["written", "inDoubt", "cancelled"]))
+      #expect(journal.outcomes.first?.hasSuffix("written") == true)
+      await rig.stop()
+    }
+  }
+}
+
+/// Hears nothing and does nothing.
+private final class Silence: ByteStreamObserver {
+  func streamOpened() {}
+  func streamReadable() {}
+  func streamWritable() {}
+  func streamFailed(_ cause: Cause) {}
+}

@@ -1,0 +1,50 @@
+import ConnectionFSM
+import Testing
+import Transports
+
+/// A value that only one loop's thread touches, carried through `Sendable` closures.
+final class Confined<Value>: @unchecked Sendable {
+  var value: Value
+
+  init(_ value: Value) { self.value = value }
+}
+
+/// A deadline handler that calls a closure.
+final class Alarm: DeadlineHandler, @unchecked Sendable {
+  private let action: (Alarm) -> Void
+
+  init(_ action: @escaping (Alarm) -> Void) { self.action = action }
+
+  func deadlineReached() { action(self) }
+}
+
+extension SocketEventLoop {
+  /// Runs the body on the loop and gives its result back.
+  func run<Value>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    let confined = Confined<Value?>(nil)
+    await withCheckedContinuation { continuation in
+      execute {
+        confined.value = body()
+        continuation.resume()
+      }
+    }
+    return confined.value!
+  }
+
+  /// Comes back once the loop's clock has moved so far.
+  func pause(_ span: TimeSpan) async {
+    await withCheckedContinuation { continuation in
+      execute { self.arm(Alarm { _ in continuation.resume() }, at: self.now + span) }
+    }
+  }
+
+  /// Asks on the loop, every millisecond, until the condition holds, or the test's time limit has
+  /// cancelled it and so failed it.
+  func until(_ condition: @escaping @Sendable () -> Bool) async {
+    while await !run(condition), !Task.isCancelled { await pause(.milliseconds(1)) }
+  }
+}
+
+/// Everything that opens sockets or counts descriptors runs one test after the other.
+@Suite(.serialized, .timeLimit(.minutes(2)))
+enum RealSockets {}
