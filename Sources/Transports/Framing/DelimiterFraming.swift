@@ -3,12 +3,12 @@ public import ConnectionFSM
 /// Lines: each message is followed by a delimiter, and there is nothing else on the wire.
 ///
 /// Without a handshake, so the link is open at once. Messages are text. The peer's end between two
-/// lines ends the link in order; its end inside a line is ``Cause/truncated``. A line longer than
-/// the limit is ``Cause/protocolError``: what follows it could not be trusted, and is not read.
+/// lines ends the link in order; its end inside a line is `Cause.truncated`. A line longer than
+/// the limit is `Cause.protocolError`: what follows it could not be trusted, and is not read.
 /// After that, and after the end, the engine does nothing any more.
 ///
 /// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
-/// it. One that is sent all the same ends the link with ``Cause/protocolError``; not one byte of it
+/// it. One that is sent all the same ends the link with `Cause.protocolError`; not one byte of it
 /// is written, since the peer would take it for other messages than it is.
 public struct DelimiterFraming: ProtocolEngine {
   /// How the peer acknowledges what it received.

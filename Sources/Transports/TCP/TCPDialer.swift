@@ -24,8 +24,8 @@ public final class TCPDialer: ByteStreamDialer {
   /// Starts to connect to a `tcp` endpoint. To be called on the loop.
   ///
   /// The observer hears `streamOpened`, or `streamFailed` with what the system said:
-  /// ``Cause/system(_:)`` of the most hopeful address, ``Cause/resolution(_:)``, or
-  /// ``Cause/unsupportedEndpoint`` for another scheme, port 0, or a host that is empty or contains
+  /// `Cause.system` of the most hopeful address, `Cause.resolution`, or
+  /// `Cause.unsupportedEndpoint` for another scheme, port 0, or a host that is empty or contains
   /// NUL.
   public func dial(_ endpoint: Endpoint, observer: any ByteStreamObserver) -> TCPStream {
     loop.expectLoop()

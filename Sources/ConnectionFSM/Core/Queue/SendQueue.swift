@@ -129,8 +129,8 @@ extension SendQueue {
 
   /// Whether the expiry that is kept is the one that the messages have.
   var keepsExpiry: Bool {
-    let lanes = [lane0, lane1, lane2, lane3]
-    return nextExpiry == lanes.map { $0.derivedExpiry }.min()
+    let first = min(lane0.derivedExpiry, lane1.derivedExpiry)
+    return nextExpiry == min(first, min(lane2.derivedExpiry, lane3.derivedExpiry))
   }
 }
 
