@@ -100,8 +100,11 @@ private struct ScenarioArgument: Decodable {
       text = String(number)
     } else if let number = try? value.decode(Double.self) {
       text = String(number)
+    } else if let truth = try? value.decode(Bool.self) {
+      text = String(truth)
     } else {
-      text = String(try value.decode(Bool.self))
+      throw DecodingError.dataCorruptedError(
+        in: value, debugDescription: "must be text, a number or a truth value")
     }
   }
 }

@@ -51,6 +51,9 @@ struct ConnectCommand: Command {
     } catch {
       throw Failure(.failed, "connect: \(error)")
     }
+    if format == .text, isatty(STDIN_FILENO) == 1 {
+      Console.print("Type lines for \(endpoint); Ctrl-D closes politely, Ctrl-C too.\n")
+    }
     TraceWriter(format).begin(policy: policy, seed: seed)
     let signals = session.catchInterrupts()
     let arrivals = show(connection.messages(bufferingUpTo: 1 << 16), on: loop, session)

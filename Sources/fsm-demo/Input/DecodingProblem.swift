@@ -3,7 +3,7 @@ import Foundation
 
 /// Says what is wrong with a file in the words of the file: `step 4 (steps[3].t): …`.
 enum DecodingProblem {
-  static func describe(_ error: any Error) -> String {
+  static func describe(_ error: any Error, in bytes: Data) -> String {
     guard let error = error as? DecodingError else { return "\(error)" }
     switch error {
     case .typeMismatch(let type, let context):
@@ -13,13 +13,35 @@ enum DecodingProblem {
     case .keyNotFound(let key, let context):
       return place(context.codingPath) + "the key “\(key.stringValue)” is missing"
     case .dataCorrupted(let context):
-      guard let underlying = context.underlyingError as NSError? else {
-        return place(context.codingPath) + context.debugDescription
+      if let problem = syntaxProblem(in: bytes) { return "is no JSON: \(problem)" }
+      // What a decoder of ours objects to has words of its own; only a number that does not fit comes
+      // without its place.
+      guard context.underlyingError == nil, !context.debugDescription.hasPrefix("The given") else {
+        return "has a number out of range: seed is 0 to \(UInt64.max), lane 0 to 3, "
+          + "bytes 0 to \(UInt32.max)"
       }
-      let detail = underlying.userInfo["NSDebugDescription"] as? String
-      return "is no valid JSON: \(detail ?? "\(underlying)")"
+      return place(context.codingPath) + context.debugDescription
     @unknown default:
       return "\(error)"
+    }
+  }
+
+  /// What is wrong with the syntax, and where. The decoder keeps that to itself on Linux; the older
+  /// parser tells.
+  private static func syntaxProblem(in bytes: Data) -> String? {
+    do {
+      _ = try JSONSerialization.jsonObject(with: bytes, options: .fragmentsAllowed)
+      return nil
+    } catch {
+      let told = (error as NSError).userInfo["NSDebugDescription"] as? String
+      let problem = told ?? error.localizedDescription
+      guard let words = problem.firstRange(of: " around character "),
+        let offset = Int(problem[words.upperBound...].prefix { $0.isNumber })
+      else { return problem }
+      let before = bytes.prefix(offset)
+      let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+      let column = before.count - (before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0)
+      return "line \(line), column \(column + 1): \(problem[..<words.lowerBound].lowercased())"
     }
   }
 

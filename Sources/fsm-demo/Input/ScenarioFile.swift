@@ -23,7 +23,7 @@ enum ScenarioFile {
     do {
       return try JSONDecoder().decode(Scenario.self, from: bytes)
     } catch {
-      throw Failure(.badData, "\(source): \(DecodingProblem.describe(error))")
+      throw Failure(.badData, "\(source): \(DecodingProblem.describe(error, in: bytes))")
     }
   }
 
