@@ -33,6 +33,7 @@ let package = Package(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
       name: "TransportsTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      resources: [.copy("Fixtures")],
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim"],

@@ -2,8 +2,9 @@
 # Counts the instructions of one transition, mode by mode, and holds them against their limits.
 #
 # callgrind counts only inside the driver's call; the difference of two runs with different rounds is
-# free of warm-up, hence exact and the same on every run. The last line is what the driver's call
-# costs on top of the machine's.
+# free of warm-up, hence exact and the same on every run. What the driver costs on top of the machine
+# is the difference of the two calls in a mode whose rounds are one call each; it has a line of its
+# own and is taken off the others.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -53,12 +54,11 @@ report() { # name hundredths limit
   fi
   printf '%-10s %12s %7d%s\n' "$1" "$(shown "$2")" "$3" "$verdict"
 }
+on_top=$(($(per_call "$driver_symbol" stale) - $(per_call "$machine_symbol" stale)))
 for entry in "${limits[@]}"; do
   mode=${entry%:*}
-  report "$mode" "$(per_call "$driver_symbol" "$mode")" "${entry#*:}"
+  report "$mode" $(($(per_call "$driver_symbol" "$mode") - on_top)) "${entry#*:}"
 done
-# In a mode whose rounds are one call each.
-on_top=$(($(per_call "$driver_symbol" stale) - $(per_call "$machine_symbol" stale)))
 report "driver" "$on_top" "$driver_limit"
 
 if ((failed)); then

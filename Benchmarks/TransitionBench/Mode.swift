@@ -31,7 +31,8 @@ extension Mode {
       heartbeat: Heartbeat(interval: .seconds(25), timeout: .seconds(10)),
       lanes: [
         Lane(
-          .atMostOnce, timeToLive: .seconds(20), countLimit: UInt32(backlog), overflow: .dropOldest),
+          .atMostOnce, timeToLive: .seconds(20), countLimit: UInt32(backlog),
+          overflow: .dropOldest),
         Lane(
           .atLeastOnce, timeToLive: .seconds(20), countLimit: UInt32(backlog), overflow: .reject),
       ])

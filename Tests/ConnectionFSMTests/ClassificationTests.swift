@@ -58,16 +58,32 @@ struct ClassificationTests {
     #expect(Cause.timedOut(timeout).failureClass == .transient)
   }
 
+  /// The causes without a table of their own; a new one does not compile before it has its row.
+  private static func expected(_ cause: Cause) -> FailureClass {
+    switch cause {
+    case .system(let error): expected(error)
+    case .resolution(let error): expected(error)
+    case .closedByUser: .terminal  // F05: user stop
+    case .unsupportedEndpoint: .terminal  // X config
+    case .replaced: .transient
+    case .pathLost: .network  // F05: networkLost, wait
+    case .closedByPeer: .transient  // F05: server, retry
+    case .timedOut: .transient  // FEATURES §8.5: every time-out of ours
+    case .protocolError: .terminal  // FEATURES §8.5: codec error, X
+    case .truncated: .transient  // FEATURES §8.5: an end in the middle
+    case .sessionRefused, .credentialsRefused: .terminal
+    case .credentialsUnavailable: .transient  // RC063
+    }
+  }
+
   @Test(
     "F05, I7: every other cause has one class",
     arguments: [
-      (Cause.closedByUser, FailureClass.terminal), (.replaced, .transient), (.pathLost, .network),
-      (.closedByPeer(nil), .transient), (.protocolError, .terminal), (.truncated, .transient),
-      (.sessionRefused, .terminal), (.credentialsRefused, .terminal),
-      (.credentialsUnavailable, .transient),
+      Cause.closedByUser, .unsupportedEndpoint, .replaced, .pathLost, .closedByPeer(nil),
+      .protocolError, .truncated, .sessionRefused, .credentialsRefused, .credentialsUnavailable,
     ])
-  func others(cause: Cause, expected: FailureClass) {
-    #expect(cause.failureClass == expected)
+  func others(cause: Cause) {
+    #expect(cause.failureClass == Self.expected(cause))
   }
 
   @Test(

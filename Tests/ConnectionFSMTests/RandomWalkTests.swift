@@ -61,6 +61,19 @@ struct RandomWalkTests {
     }
   }
 
+  @Test("machines that differ in the sizes of their messages alone are not equal")
+  func sizesMatter() throws {
+    let policy = try Policy.made(
+      lanes: [.made(.atMostOnce, byteLimit: 10, overflow: .dropOldest)])
+    var (rig, twin) = (Rig(policy), Rig(policy))
+    for size in [3, 7] as [UInt32] { rig.feed(.offerA(size)) }
+    for size in [7, 3] as [UInt32] { twin.feed(.offerA(size)) }
+    #expect(rig.machine != twin.machine)
+    #expect(rig.machine.hashValue != twin.machine.hashValue)
+    #expect(rig.feed(.offerA(4)).text == "a1-a2 evicted")
+    #expect(twin.feed(.offerA(4)).text == "a1 evicted")
+  }
+
   @Test("an ignored input changes nothing but the time")
   func ignored() throws {
     for seed in 1...20 as ClosedRange<UInt64> {

@@ -41,6 +41,37 @@ struct ReachabilityTests {
     #expect(rig.machine.nextDeadline == before)
   }
 
+  @Test("RC109: the first report that the path is up forgets no failure of the network")
+  func firstReportForgetsNothing() throws {
+    var rig = Rig(try Policy.made())
+    rig.feed(.connect(here))
+    for _ in 1...3 {
+      rig.transport(.failed(.system(.networkDown)))
+      try rig.redial()
+    }
+    rig.feed(.pathChanged(.up))
+    rig.transport(.failed(.lost))
+    #expect(rig.retryAt == rig.now + .seconds(16))
+  }
+
+  @Test("RC141: probes of a path that is down leave the whole budget for when it is back")
+  func probesAreFree() throws {
+    var rig = Rig(try Policy.made(backoff: .exact.limited(to: 2)))
+    rig.feed(.pathChanged(.down))
+    rig.feed(.connect(here))
+    for _ in 1...5 {
+      rig.transport(.failed(.lost))
+      try rig.redial()
+    }
+    rig.transport(.failed(.lost))
+    rig.feed(.pathChanged(.up), at: rig.now + .seconds(1))
+    try rig.redial()
+    rig.transport(.failed(.lost))
+    try rig.redial()
+    rig.transport(.failed(.lost))
+    #expect(rig.closed == "exhausted connectionReset")
+  }
+
   @Test("RC150: an attempt whose path was lost starts afresh when it is back, as the same one")
   func restart() throws {
     var rig = Rig(try Policy.made(backoff: .exact.limited(to: 2)))
@@ -184,6 +215,20 @@ struct SuspicionTests {
     rig.transport(.pong(1), at: .seconds(6))
     #expect(rig.machine.nextDeadline == .seconds(31))
     #expect(rig.phase == .open)
+  }
+
+  @Test(
+    "F07: an answered suspicion is over: the next ping has its whole time, the next loss asks anew")
+  func suspicionEnds() throws {
+    var rig = Rig.opened(try Policy.made())
+    rig.feed(.pathChanged(.down), at: .seconds(5))
+    rig.transport(.received(byteCount: 1), at: .seconds(6))
+    try rig.serveDeadline()
+    #expect(rig.machine.nextDeadline == .seconds(41))
+    rig.transport(.pong(2), at: .seconds(32))
+    rig.feed(.pathChanged(.up), at: .seconds(33))
+    #expect(rig.feed(.pathChanged(.down), at: .seconds(34)).text == "ping 1 #3")
+    #expect(rig.machine.nextDeadline == .seconds(37))
   }
 
   @Test("RC106: a peer that does not answer the suspicion is given up, and held while offline")

@@ -95,7 +95,8 @@ struct DelimiterFramingTests {
     }
   }
 
-  /// The slow and obvious way, for comparison; the limit is found by asking the engine's validation.
+  /// The slow and obvious way, for comparison; the limit is found by asking the engine's
+  /// validation.
   private func reference(
     _ bytes: [UInt8], _ pattern: [UInt8], _ engine: DelimiterFraming, _ keeps: Bool
   ) -> [EngineEvent] {
@@ -180,7 +181,8 @@ struct DelimiterFramingTests {
     #expect(run.events == lines("abcd\r\n", "\r\n"))
   }
 
-  @Test("a link without a handshake opens at once; close finishes writing once, and reading goes on")
+  @Test(
+    "a link without a handshake opens at once; close finishes writing once, and reading goes on")
   func life() throws {
     var run = EngineRun(try DelimiterFraming(delimiter: .lf, maximumLength: 9))
     run.start()

@@ -33,7 +33,7 @@ public struct EventQueue<Event: Sendable>: Sendable {
   public var nextInstant: Instant? { heap.first?.instant }
 
   /// Adds an event behind those of the same actor at the same instant.
-  /// - Parameter actor: A small number: actors are counted from 0.
+  /// The actor is a small number: actors are counted from 0.
   public mutating func schedule(_ event: Event, at instant: Instant, by actor: UInt32) {
     while sequences.count <= Int(actor) { sequences.append(0) }
     sequences[Int(actor)] += 1

@@ -18,8 +18,7 @@ public struct Candidates {
   private static let moment = TimeSpan.seconds(1)
   private static let longSleep = TimeSpan.seconds(100_000)
 
-  /// What can happen to this machine.
-  /// - Parameter now: The instant of the last step.
+  /// What can happen to this machine; `now` is the instant of the last step.
   public static func all(for machine: Machine, at now: Instant) -> [Candidate] {
     var inputs: [Input] = [
       .connect(EndpointID(0)), .connect(EndpointID(1)), .close,

@@ -17,7 +17,7 @@ public struct RandomWalk {
 
   /// Walks so many steps.
   /// - Throws: A ``Counterexample`` with the last steps before the broken promise.
-  /// - Returns: How often each phase was entered, by ``Phase/rawValue``.
+  /// - Returns: How often each phase was entered, by `Phase.rawValue`.
   public mutating func walk(steps: Int) throws(Counterexample) -> [Int] {
     var entered = Array(repeating: 0, count: Phase.allCases.count)
     var recent: [Candidates.Candidate] = []

@@ -49,6 +49,9 @@ struct Ledger: Sendable {
     id(of: label) != nil || outcomes.contains { $0.label == label }
   }
 
+  /// Every message that ended and how, in that order.
+  var allOutcomes: [String] { outcomes.map { "\($0.label) \($0.outcome)" } }
+
   /// How the message ended; `pending` while it lives.
   func outcome(of label: String) -> String? {
     outcomes.first { $0.label == label }?.outcome ?? (id(of: label) == nil ? nil : "pending")

@@ -153,13 +153,11 @@ extension Network {
     return []
   }
 
-  /// The server is killed: its host answers what is sent to it with a reset.
+  /// The server is killed: its host lives on, ends the links with a FIN and refuses new ones.
   mutating func serverDown() -> [Answer] {
     server = .down
     guard let link, !link.isSilent, !pathIsDown else { return [] }
-    return [
-      Answer(epoch: link.epoch, event: .failed(.system(.connectionReset)), delay: roundTrip())
-    ]
+    return [Answer(epoch: link.epoch, event: .closed(nil), delay: roundTrip())]
   }
 
   mutating func pathChanged(isDown: Bool) -> [Answer] {

@@ -78,6 +78,9 @@ public struct Simulation: Sendable {
 // MARK: Running
 
 extension Simulation {
+  /// Every message that has ended, by its label, and how: “m1 written”.
+  public var outcomes: [String] { ledger.allOutcomes }
+
   /// How many transports are live.
   var liveTransports: Int { referee.liveTransports }
 }

@@ -2,8 +2,8 @@ import ConnectionFSM
 
 /// Every kind of input, by its name in the transition table.
 ///
-/// What the machine treats differently by its payload or its time alone is a kind of its own: a failure
-/// by its class, an offer by its lane, a deadline by how late it comes.
+/// What the machine treats differently by its payload or its time alone is a kind of its own: a
+/// failure by its class, an offer by its lane, a deadline by how late it comes.
 public enum InputKind: String, CaseIterable, Sendable {
   case connect
   case connectElsewhere = "connect elsewhere"

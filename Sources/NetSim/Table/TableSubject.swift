@@ -1,6 +1,7 @@
 import ConnectionFSM
 
-/// A machine that is driven for the transition table, its referee, and what inputs for it need to know.
+/// A machine that is driven for the transition table, its referee, and what inputs for it need to
+/// know.
 struct TableSubject: Sendable {
   private(set) var machine: Machine
   private var referee: Referee
@@ -46,7 +47,10 @@ struct TableSubject: Sendable {
   /// Lets time pass, but not as much as to make a deadline due.
   mutating func rest() {
     let later = now + .seconds(2)
-    guard let due = machine.nextDeadline else { return now = later }
+    guard let due = machine.nextDeadline else {
+      now = later
+      return
+    }
     now = max(now, min(later, due + .nanoseconds(-1)))
   }
 

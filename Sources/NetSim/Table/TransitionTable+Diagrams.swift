@@ -1,7 +1,7 @@
 import ConnectionFSM
 
-// The state diagram in the formats of tools that people have. Every edge that was seen, none that was
-// not; what leaves the phase as it is, is in the table and not in the picture.
+// The state diagram in the formats of tools that people have. Every edge that was seen, none that
+// was not; what leaves the phase as it is, is in the table and not in the picture.
 
 extension TransitionTable {
   /// A Mermaid state diagram, as GitHub renders it in a code block.

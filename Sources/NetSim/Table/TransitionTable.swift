@@ -2,9 +2,10 @@ public import ConnectionFSM
 
 /// What the machine does in each phase with each kind of input.
 ///
-/// Found out and never written down: machines with several policies are driven by every kind of input,
-/// from rest into every phase that can be reached, each step judged by a ``Referee``. Of machines that
-/// are alike in what the table speaks of, one is driven on: so every row was seen, and each says what was.
+/// Found out and never written down: machines with several policies are driven by every kind of
+/// input, from rest into every phase that can be reached, each step judged by a ``Referee``. Of
+/// machines that are alike in what the table speaks of, one is driven on: so every row was seen,
+/// and each says what was.
 public struct TransitionTable: Sendable {
   /// One outcome of an input in a phase.
   public struct Row: Equatable, Sendable {
@@ -52,7 +53,8 @@ extension TransitionTable {
     return edges
   }
 
-  /// Policies that differ in what moves edges: the stages, the attempt limit, what a lost path does.
+  /// Policies that differ in what moves edges: the stages, the attempt limit, what a lost path
+  /// does.
   private static func policies() throws(PolicyError) -> [Policy] {
     // One message a lane, so that full, evicted and in flight are a step away.
     let lanes = [

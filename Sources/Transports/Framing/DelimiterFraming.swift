@@ -3,20 +3,20 @@ public import ConnectionFSM
 /// Lines: each message is followed by a delimiter, and there is nothing else on the wire.
 ///
 /// Without a handshake, so the link is open at once. Messages are text. The peer's end between two
-/// lines ends the link in order; its end inside a line is ``Cause/truncated``. A line longer than the
-/// limit is ``Cause/protocolError``: what follows it could not be trusted, and is not read. After that,
-/// and after the end, the engine does nothing any more.
+/// lines ends the link in order; its end inside a line is `Cause.truncated`. A line longer than
+/// the limit is `Cause.protocolError`: what follows it could not be trusted, and is not read.
+/// After that, and after the end, the engine does nothing any more.
 ///
-/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with it. One
-/// that is sent all the same ends the link with ``Cause/protocolError``; not one byte of it is written,
-/// since the peer would take it for other messages than it is.
+/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
+/// it. One that is sent all the same ends the link with `Cause.protocolError`; not one byte of it
+/// is written, since the peer would take it for other messages than it is.
 public struct DelimiterFraming: ProtocolEngine {
   /// How the peer acknowledges what it received.
   public enum Acknowledgement: Sendable {
     /// Not at all.
     case none
-    /// It sends every line back: the k-th line received answers the k-th line sent, pings among them.
-    /// Lines beyond those sent are messages and acknowledge nothing.
+    /// It sends every line back: the k-th line received answers the k-th line sent, pings among
+    /// them. Lines beyond those sent are messages and acknowledge nothing.
     case echo
   }
 
@@ -33,8 +33,8 @@ public struct DelimiterFraming: ProtocolEngine {
   private let pongLine: [UInt8]?
 
   private var search: DelimiterSearch
-  /// The beginning of a line whose delimiter has not arrived; never longer than the longest line and
-  /// its delimiter.
+  /// The beginning of a line whose delimiter has not arrived; never longer than the longest line
+  /// and its delimiter.
   private var rest: [UInt8] = []
   /// Lines sent and not yet sent back.
   private var unanswered = FIFO<Sent>()
@@ -45,14 +45,15 @@ public struct DelimiterFraming: ProtocolEngine {
   /// Makes an engine for one link.
   /// - Parameters:
   ///   - delimiter: What ends a line.
-  ///   - keepsDelimiter: Whether messages that arrive end with their delimiter. Those that are sent never
-  ///     do: it is always added.
-  ///   - maximumLength: The most bytes of a line in either direction, without the delimiter; at least 1.
-  ///     The default of 64 KiB bounds what a peer that never ends its line can make us keep.
+  ///   - keepsDelimiter: Whether messages that arrive end with their delimiter. Those that are sent
+  ///     never do: it is always added.
+  ///   - maximumLength: The most bytes of a line in either direction, without the delimiter; at
+  ///     least 1. The default of 64 KiB bounds what a peer that never ends its line can make us
+  ///     keep.
   ///   - acknowledgement: How the peer acknowledges.
   ///   - pingLine: The line that asks for a sign of life, without delimiter; nil if there is none.
-  ///   - pongLine: The line that answers it, where lines are not echoed. Such a line is never a message;
-  ///     before the first ping it is ignored.
+  ///   - pongLine: The line that answers it, where lines are not echoed. Such a line is never a
+  ///     message; before the first ping it is ignored.
   /// - Throws: ``FramingError``, which names the argument.
   public init(
     delimiter: Delimiter,
@@ -84,7 +85,8 @@ public struct DelimiterFraming: ProtocolEngine {
   public var nextDeadline: Instant? { nil }
 
   /// Checks that the peer would read the message as one line.
-  /// - Throws: ``FramingError/messageHoldsDelimiter`` or ``FramingError/messageTooLong(count:limit:)``.
+  /// - Throws: ``FramingError/messageHoldsDelimiter`` or
+  ///   ``FramingError/messageTooLong(count:limit:)``.
   public func validate(_ message: Message) throws(FramingError) {
     if let problem = problem(with: message.bytes) { throw problem }
   }
@@ -142,9 +144,9 @@ public struct DelimiterFraming: ProtocolEngine {
     if acknowledgement == .echo { unanswered.append(sent) }
   }
 
-  /// Keeps what may become a line, or fails if it has become too long for one. The bytes that may be
-  /// the beginning of the delimiter do not count yet, so the verdict falls with the same byte however
-  /// the stream is cut.
+  /// Keeps what may become a line, or fails if it has become too long for one. The bytes that may
+  /// be the beginning of the delimiter do not count yet, so the verdict falls with the same byte
+  /// however the stream is cut.
   private mutating func keep(_ piece: UnsafeRawBufferPointer, _ output: inout EngineOutput) {
     guard rest.count + piece.count - search.matched <= maximumLength else { return fail(&output) }
     rest += piece
@@ -193,10 +195,11 @@ public struct DelimiterFraming: ProtocolEngine {
     guard line.count <= maximumLength else {
       return .messageTooLong(count: line.count, limit: maximumLength)
     }
-    // Also where the delimiter repeats itself: behind "a", the delimiter "aa" would be found one byte
-    // early.
+    // Also where the delimiter repeats itself: behind "a", the delimiter "aa" would be found one
+    // byte early.
     var search = DelimiterSearch(repeating: search)
-    let isWhole = line.withUnsafeBytes { search.next(in: $0) == nil }
+    let isWhole =
+      line.withUnsafeBytes { search.next(in: $0) == nil }
       && delimiter.withUnsafeBytes { search.next(in: $0) == $0.count }
     return isWhole ? nil : .messageHoldsDelimiter
   }

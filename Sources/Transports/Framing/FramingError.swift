@@ -6,7 +6,8 @@ public enum FramingError: Error, Equatable, Sendable {
   case maximumLengthTooSmall(Int)
   /// The ping line could not be told from two lines, or is longer than the longest line.
   case invalidPingLine
-  /// The pong line could never arrive, since it holds the delimiter or is longer than the longest line.
+  /// The pong line could never arrive, since it holds the delimiter or is longer than the longest
+  /// line.
   case invalidPongLine
   /// A pong line answers a ping line, and there is none; or echoes answer already.
   case pongLineWithoutUse
@@ -30,7 +31,7 @@ extension FramingError: CustomStringConvertible {
     case .pongLineWithoutUse:
       "pongLine: is of use only with a pingLine, and without acknowledgement by echo; leave it out"
     case .messageHoldsDelimiter:
-      "message: holds the delimiter, or makes one together with it; escape it, or use a framing by length"
+      "message: would be read as several lines; escape the delimiter, or frame by length"
     case .messageTooLong(let count, let limit):
       "message: has \(count) bytes, more than maximumLength \(limit); split it, or raise the limit"
     }

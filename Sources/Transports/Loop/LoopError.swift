@@ -7,7 +7,7 @@ public struct LoopError: Error, Equatable, CustomStringConvertible {
   /// The number behind ``error``, on this system.
   public let number: Int32
 
-  init(_ errno: Errno) {
+  package init(_ errno: Errno) {
     error = SystemError(errno: errno.number)
     number = errno.number
   }

@@ -38,7 +38,8 @@
       System.close(queue)
     }
 
-    /// Ends the present or the next ``wait(blocking:sockets:)``. From any thread, while the poller is open.
+    /// Ends the present or the next ``wait(blocking:sockets:)``. From any thread, while the poller
+    /// is open.
     func wake() {
       // Fails only for an event that was never added.
       try? Self.control(
@@ -58,8 +59,8 @@
     }
 
     /// Waits for events, at most two a token; returns how many there are.
-    /// - Parameter sockets: How many are registered; there is room for the events of all, so that one
-    ///   wait gives everything that is ready.
+    /// - Parameter sockets: How many are registered; there is room for the events of all, so that
+    ///   one wait gives everything that is ready.
     func wait(blocking: Bool, sockets: Int) -> Int {
       if 2 * sockets + 2 > events.count {
         let capacity = max(2 * sockets + 2, 2 * events.count)

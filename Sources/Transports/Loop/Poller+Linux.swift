@@ -55,10 +55,11 @@
       System.close(timer)
     }
 
-    /// Ends the present or the next ``wait(blocking:sockets:)``. From any thread, while the poller is open.
+    /// Ends the present or the next ``wait(blocking:sockets:)``. From any thread, while the poller
+    /// is open.
     func wake() {
       var one: UInt64 = 1
-      // Fails only when 2⁶⁴ − 1 wake-ups have been written, which takes longer than the machine lasts.
+      // Fails only after 2^64 - 1 wake-ups, which take longer than the machine lasts.
       _ = System.call { write(wakeup, &one, MemoryLayout<UInt64>.size) }
     }
 
@@ -73,8 +74,8 @@
     }
 
     /// Waits for events, at most one a token; returns how many there are.
-    /// - Parameter sockets: How many are registered; there is room for the events of all, so that one
-    ///   wait gives everything that is ready.
+    /// - Parameter sockets: How many are registered; there is room for the events of all, so that
+    ///   one wait gives everything that is ready.
     func wait(blocking: Bool, sockets: Int) -> Int {
       if sockets + 2 > events.count {
         let capacity = max(sockets + 2, 2 * events.count)

@@ -7,17 +7,17 @@ import Synchronization
 
 /// An event loop on a thread of its own, for sockets: epoll on Linux, kqueue on Apple systems.
 ///
-/// A turn of the loop serves, in this order: sockets that are ready, deadlines that had come when the
-/// turn began, then the work that was given to it. So after a long sleep what has arrived is read
-/// before any deadline is judged.
+/// A turn of the loop serves, in this order: sockets that are ready, deadlines that had come when
+/// the turn began, then the work that was given to it. So after a long sleep what has arrived is
+/// read before any deadline is judged.
 ///
-/// **Threads.** ``now``, ``isCurrent``, ``execute(_:)``, ``enqueue(_:)`` and ``stop()`` may be called
-/// from anywhere. ``arm(_:at:)``, and everything of the streams that live on this loop, may be called on
-/// the loop only; a call from elsewhere is a programming error and traps. Handlers, observers and work
-/// must not block: while one does, nothing else on this loop happens.
+/// **Threads.** ``now``, ``isCurrent``, ``execute(_:)``, ``enqueue(_:)`` and ``stop()`` may be
+/// called from anywhere. ``arm(_:at:)``, and everything of the streams that live on this loop, may
+/// be called on the loop only; a call from elsewhere is a programming error, which traps. Handlers,
+/// observers and work must not block: while one does, nothing else on this loop happens.
 ///
-/// **Lifetime.** The thread keeps the loop alive until ``stop()``. The loop retains a deadline handler
-/// while it is armed, and a stream never. One loop serves thousands of connections.
+/// **Lifetime.** The thread keeps the loop alive until ``stop()``. The loop retains a deadline
+/// handler while it is armed, and a stream never. One loop serves thousands of connections.
 public final class SocketEventLoop: EventLoop, @unchecked Sendable {
   // Unchecked: everything below the line is touched by the loop's thread alone.
   private let poller: Poller
@@ -68,8 +68,8 @@ public final class SocketEventLoop: EventLoop, @unchecked Sendable {
     _ = queue.append(.closure(work), fromLoop: isCurrent, wake: poller.wake)
   }
 
-  /// Runs a task's job on the loop; on the default executor once the loop has stopped, because a job
-  /// that is dropped would leave its task waiting for ever.
+  /// Runs a task's job on the loop; on the default executor once the loop has stopped, because a
+  /// job that is dropped would leave its task waiting for ever.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     if !queue.append(.job(job), fromLoop: isCurrent, wake: poller.wake) {
@@ -89,8 +89,8 @@ public final class SocketEventLoop: EventLoop, @unchecked Sendable {
   /// Ends the loop and waits until its thread is gone; on the loop itself it cannot wait, and the
   /// thread ends after the present turn. Repeated calls do no harm.
   ///
-  /// Work given before is still run. Then sockets that are open on this loop are closed, of which their
-  /// observers hear nothing, and deadline handlers are let go.
+  /// Work given before is still run. Then sockets that are open on this loop are closed, of which
+  /// their observers hear nothing, and deadline handlers are let go.
   public func stop() {
     queue.stop(wake: poller.wake)
     guard !isCurrent else { return }
@@ -130,25 +130,24 @@ extension SocketEventLoop {
       poller.setTimer(at: overflow ? (earliest < 0 ? .min : .max) : time)
     }
     let count = poller.wait(blocking: blocking, sockets: registrations.count)
-    var timerRaised = false
-    for index in 0..<count {
-      let event = poller.event(index)
-      switch event.token {
-      case Poller.wakeToken: break
-      case Poller.timerToken: timerRaised = true
-      default:
-        let registration = Registration(token: event.token)
-        // Gone when a handler before it in this same turn closed it.
-        registrations.handler(of: registration)?
-          .descriptorReady(registration, for: event.ready)
-      }
-    }
-    if timerRaised {
+    // Read before any handler runs: what comes due while they do waits for the next turn, in which
+    // what arrived meanwhile is read first. The clock is not read in vain.
+    var due: Instant?
+    for index in 0..<count where poller.event(index).token == Poller.timerToken { due = now }
+    for index in 0..<count { serve(poller.event(index)) }
+    if let due {
       timerRaisedAt = .max
-      deadlines.collectDue(by: now.nanoseconds)
+      deadlines.collectDue(by: due.nanoseconds)
       while let handler = deadlines.popDue() { handler.deadlineReached() }
     }
     runWork()
+  }
+
+  private func serve(_ event: (token: UInt64, ready: Interest)) {
+    guard event.token != Poller.wakeToken, event.token != Poller.timerToken else { return }
+    let registration = Registration(token: event.token)
+    // Gone when a handler before it in this same turn closed it.
+    registrations.handler(of: registration)?.descriptorReady(registration, for: event.ready)
   }
 
   private func runWork() {
@@ -211,7 +210,8 @@ extension SocketEventLoop {
     registrations.setInterest(interest, of: registration)
   }
 
-  /// Forgets a socket and closes it. From any thread: elsewhere than on the loop it happens there soon.
+  /// Forgets a socket and closes it. From any thread: elsewhere than on the loop it happens there
+  /// soon.
   func close(_ registration: Registration) {
     guard isCurrent else { return execute { self.close(registration) } }
     try? setInterest([], of: registration)

@@ -8,7 +8,8 @@ package import ConnectionFSM
   import Glibc
 #endif
 
-/// Accepts TCP connections on a loop. For tests and demonstrations: there is no limit on connections.
+/// Accepts TCP connections on a loop. For tests and demonstrations: there is no limit on
+/// connections.
 package final class TCPListener {
   private let loop: SocketEventLoop
   private let accepted: (TCPStream) -> any ByteStreamObserver
@@ -71,8 +72,8 @@ extension TCPListener: DescriptorHandler {
         let stream = try TCPStream(loop: loop, accepted: try System.accept(raw))
         stream.start(observer: accepted(stream))
       } catch {
-        // EAGAIN: none is left. Otherwise this one is gone again, or descriptors are short, and then
-        // the next turn tries anew.
+        // EAGAIN: none is left. Otherwise this one is gone again, or descriptors are short, and
+        // then the next turn tries anew.
         return
       }
     }
@@ -92,7 +93,8 @@ package struct ListenError: Error, CustomStringConvertible {
     let symbol = SystemError(errno: error.number)
     let mend =
       switch symbol {
-      case .addressInUse: "; another program listens there: choose another port, or 0 for a free one"
+      case .addressInUse:
+        "; another program listens there: choose another port, or 0 for a free one"
       case .accessDenied: "; ports below 1024 are for the superuser: choose a higher one"
       default: ""
       }

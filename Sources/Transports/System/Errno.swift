@@ -22,7 +22,8 @@ package struct Errno: Error, Equatable {
 }
 
 extension SystemError {
-  /// The symbol behind an `errno` of this system; total, and what has no row of its own is ``other``.
+  /// The symbol behind an `errno` of this system; total, and what has no row of its own is
+  /// ``other``.
   public init(errno number: Int32) {
     self =
       switch number {

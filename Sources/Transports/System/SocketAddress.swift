@@ -88,8 +88,8 @@ package enum Resolution: Equatable, Sendable {
 extension Resolution {
   /// Asks the system's resolver.
   /// - Parameter numeric: The host is an address already, an IPv6 one perhaps with its zone
-  ///   (`fe80::1%eth0`). Does not block then; otherwise for as long as the resolver likes, which can be
-  ///   half a minute.
+  ///   (`fe80::1%eth0`). Does not block then; otherwise for as long as the resolver likes, which
+  ///   can be half a minute.
   package init(host: String, port: UInt16, numeric: Bool) {
     var hints = addrinfo()
     hints.ai_family = AF_UNSPEC

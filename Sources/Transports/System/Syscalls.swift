@@ -12,7 +12,7 @@
 ///
 /// `read`-like calls answer with a count or a negated errno, because a throw on the path of every
 /// byte would cost more than the call's own bookkeeping.
-enum System {
+package enum System {
   /// Runs the call until no signal interrupts it; its result, or its negated errno.
   @inline(__always)
   static func call(_ body: () -> Int) -> Int {
@@ -150,7 +150,8 @@ enum System {
     }
   }
 
-  /// Takes a connection from the queue of a listening socket, in the form of ``streamSocket(family:)``.
+  /// Takes a connection from the queue of a listening socket, in the form of
+  /// ``streamSocket(family:)``.
   static func accept(_ socket: Int32) throws(Errno) -> Descriptor {
     #if canImport(Darwin)
       let accepted = Descriptor(try check { Darwin.accept(socket, nil, nil) })
@@ -180,22 +181,16 @@ enum System {
   }
 
   /// How the attempt of ``connect(_:to:)`` ended; nil when the socket is connected.
-  static func connectError(_ socket: Int32) -> Errno? {
+  package static func connectError(_ socket: Int32) -> Errno? {
     var number: Int32 = 0
     var length = socklen_t(MemoryLayout<Int32>.size)
     if getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &length) == -1 { return Errno(errno) }
     if number != 0 { return Errno(number) }
+    guard let peer = SocketAddress(of: socket, by: getpeername) else { return Errno(errno) }
     // A client that dials a port of the ephemeral range on its own host can be given that very port
     // as its source, and TCP's simultaneous open then connects the socket to itself (RFC 9293
     // section 3.5). Nobody listens there.
-    return isConnectedToItself(socket) ? Errno(ECONNREFUSED) : nil
-  }
-
-  static func isConnectedToItself(_ socket: Int32) -> Bool {
-    guard let local = SocketAddress(of: socket, by: getsockname),
-      let peer = SocketAddress(of: socket, by: getpeername)
-    else { return false }
-    return local == peer
+    return SocketAddress(of: socket, by: getsockname) == peer ? Errno(ECONNREFUSED) : nil
   }
 
   /// Receives into the buffer: a count, 0 at the end, or a negated errno.

@@ -35,6 +35,9 @@ package struct SystemThread: @unchecked Sendable {
     #endif
   }
 
+  /// Lets other threads run.
+  package static func yield() { sched_yield() }
+
   /// Waits until the thread has ended.
   package func join() { pthread_join(handle, nil) }
 

@@ -29,8 +29,8 @@ package final class Resolver: Sendable {
     self.resolve = resolve
   }
 
-  /// Starts a look-up. The answer comes on a thread of the resolver, or, when the system gives none,
-  /// inside this call; never after ``Lookup/cancel()``.
+  /// Starts a look-up. The answer comes on a thread of the resolver, or, when the system gives
+  /// none, inside this call; never after ``Lookup/cancel()``.
   func lookUp(
     _ host: String, port: UInt16, answer: @escaping @Sendable (Resolution) -> Void
   ) -> Lookup {

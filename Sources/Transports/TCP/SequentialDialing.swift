@@ -44,10 +44,13 @@ package struct SequentialDialing {
     return .connect(attempt: attempt, addresses[attempt])
   }
 
-  /// Of several causes the most hopeful is reported, the earliest among equals: terminal only if all
-  /// are, the network's fault only if no address failed in another passing way (FEATURES §8.2).
+  /// Of several causes the most hopeful is reported, the earliest among equals: terminal only if
+  /// all are, the network's fault only if no address failed in another passing way (FEATURES §8.2).
   private mutating func weigh(_ cause: Cause) {
-    guard let verdict else { return self.verdict = cause }
+    guard let verdict else {
+      self.verdict = cause
+      return
+    }
     if rank(cause) < rank(verdict) { self.verdict = cause }
   }
 

@@ -2,9 +2,9 @@ public import ConnectionFSM
 
 /// Makes TCP streams on a ``SocketEventLoop``.
 ///
-/// A numeric address is dialled as it is; a name is looked up on another thread, and its addresses are
-/// tried one after another until one connects. There is no time limit here: whoever dials closes the
-/// stream when it has taken too long.
+/// A numeric address is dialled as it is; a name is looked up on another thread, and its addresses
+/// are tried one after another until one connects. There is no time limit here: whoever dials
+/// closes the stream when it has taken too long.
 public final class TCPDialer: ByteStreamDialer {
   private let loop: SocketEventLoop
   private let resolver: Resolver
@@ -24,8 +24,9 @@ public final class TCPDialer: ByteStreamDialer {
   /// Starts to connect to a `tcp` endpoint. To be called on the loop.
   ///
   /// The observer hears `streamOpened`, or `streamFailed` with what the system said:
-  /// ``Cause/system(_:)`` of the most hopeful address, ``Cause/resolution(_:)``, or
-  /// ``Cause/unsupportedEndpoint`` for another scheme, port 0, or a host that is empty or contains NUL.
+  /// `Cause.system` of the most hopeful address, `Cause.resolution`, or
+  /// `Cause.unsupportedEndpoint` for another scheme, port 0, or a host that is empty or contains
+  /// NUL.
   public func dial(_ endpoint: Endpoint, observer: any ByteStreamObserver) -> TCPStream {
     loop.expectLoop()
     let stream = TCPStream(loop: loop, observer: observer)

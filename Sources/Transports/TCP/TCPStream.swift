@@ -10,10 +10,10 @@ public import ConnectionFSM
 
 /// A TCP connection, made by ``TCPDialer``. Everything of it happens on the dialer's loop.
 ///
-/// Nagle's algorithm is off and a broken connection never raises SIGPIPE. Until `streamOpened` reading and
-/// writing answer `wouldBlock`. After that the observer hears `streamReadable` in every turn of the loop
-/// in which something is left to read, and so need not read until `wouldBlock`; but one that does not read
-/// at all keeps its loop busy.
+/// Nagle's algorithm is off and a broken connection never raises SIGPIPE. Until `streamOpened`
+/// reading and writing answer `wouldBlock`. After that the observer hears `streamReadable` in every
+/// turn of the loop in which something is left to read, and so need not read until `wouldBlock`;
+/// but one that does not read at all keeps its loop busy.
 ///
 /// The stream should be closed; one that is dropped instead closes itself.
 public final class TCPStream: ByteStream {
@@ -73,7 +73,10 @@ public final class TCPStream: ByteStream {
   }
 
   public func read(into buffer: inout MutableRawSpan) -> ReadResult {
-    guard let socket, stage == .open else { return stage == .closed ? Self.unusable : .wouldBlock }
+    guard let socket, stage == .open else {
+      return stage == .closed ? .failed(.system(.notConnected)) : .wouldBlock
+    }
+    loop.expectLoop()
     if let readEnd { return readEnd }
     // An empty read would be answered like the end.
     guard buffer.byteCount > 0 else { return .wouldBlock }
@@ -97,6 +100,7 @@ public final class TCPStream: ByteStream {
     guard let socket, stage == .open else {
       return stage == .closed ? .failed(.system(.notConnected)) : .wouldBlock
     }
+    loop.expectLoop()
     if let writeFailure { return .failed(writeFailure) }
     guard !hasFinishedWriting else { return .failed(.system(.brokenPipe)) }
     guard bytes.byteCount > 0 else { return .wrote(0) }
@@ -114,6 +118,7 @@ public final class TCPStream: ByteStream {
   /// calls do no harm.
   public func finishWriting() {
     guard stage != .closed, !hasFinishedWriting else { return }
+    loop.expectLoop()
     hasFinishedWriting = true
     guard let socket, stage == .open else { return }
     System.finishWriting(socket.descriptor)
@@ -122,6 +127,7 @@ public final class TCPStream: ByteStream {
 
   public func close() {
     guard stage != .closed else { return }
+    loop.expectLoop()
     stage = .closed
     observer = nil
     lookup?.cancel()
@@ -131,8 +137,6 @@ public final class TCPStream: ByteStream {
 
   /// The socket's number while there is one, for options that only tests look at.
   package var descriptor: Int32? { socket?.descriptor }
-
-  private static var unusable: ReadResult { .failed(.system(.notConnected)) }
 
   private func endReading(_ result: ReadResult) -> ReadResult {
     readEnd = result

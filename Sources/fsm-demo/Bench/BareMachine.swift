@@ -1,9 +1,13 @@
-/// What a transition costs at least: a `switch` over state and event of a small enum machine, written
-/// out by hand, without epochs, deadlines, queue or reasons. The yardstick of the bench.
+/// What a transition costs at least: a `switch` over state and event of a small enum machine,
+/// written out by hand, without epochs, deadlines, queue or reasons. The yardstick of the bench.
 struct BareMachine {
   enum State { case closed, connecting, open, backingOff }
   enum Event { case connect, opened, failed, timer, received }
-  enum Effect { case none, dial, wait(UInt64), ping }
+  enum Effect {
+    case none, dial
+    case wait(UInt64)
+    case ping
+  }
 
   private(set) var state = State.closed
   private var failures: UInt64 = 0

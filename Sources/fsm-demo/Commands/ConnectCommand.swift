@@ -124,7 +124,8 @@ struct ConnectCommand: Command {
     if let cause { throw Failure(.failed, "\(endpoint) is closed for good: \(cause)") }
     let failed = session.failedMessages
     if failed > 0 {
-      throw Failure(.failed, "\(failed) message\(failed == 1 ? "" : "s") did not arrive for certain")
+      throw Failure(
+        .failed, "\(failed) message\(failed == 1 ? "" : "s") did not arrive for certain")
     }
   }
 }

@@ -105,7 +105,9 @@ struct ServeCommand: Command {
 extension ArgumentList {
   /// The operand that names an endpoint.
   mutating func endpointWord() throws(Failure) -> String {
-    guard let word = operand() else { throw usage("name an endpoint, such as tcp://127.0.0.1:7000") }
+    guard let word = operand() else {
+      throw usage("name an endpoint, such as tcp://127.0.0.1:7000")
+    }
     return word
   }
 

@@ -3,7 +3,8 @@ import NetSim
 /// Prints the transition table or the state diagram.
 struct TableCommand: Command {
   static let name = "table"
-  static let summary = "The transition table and the state diagram, found out by driving the machine"
+  static let summary =
+    "The transition table and the state diagram, found out by driving the machine"
   static let help = Help.table
 
   private enum Format: String, CaseIterable {

@@ -3,7 +3,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A connection between standard input and a peer: lines go out, the trace and what arrives are shown.
+/// A connection between standard input and a peer: lines go out, the trace and what arrives are
+/// shown.
 final class ConnectSession: Sendable {
   /// What the session hears from its threads.
   enum Event {

@@ -63,7 +63,9 @@ struct ArgumentList {
 
   /// The next word that is no option; nil if there is none. To be asked after the options.
   mutating func operand() -> String? {
-    if let place = words.firstIndex(where: { !$0.hasPrefix("-") }) { return words.remove(at: place) }
+    if let place = words.firstIndex(where: { !$0.hasPrefix("-") }) {
+      return words.remove(at: place)
+    }
     return operands.isEmpty ? nil : operands.removeFirst()
   }
 

@@ -46,6 +46,7 @@ enum ScenarioFile {
   private static func unreadable(_ path: String, _ problem: Int32) -> Failure {
     Failure(
       .noInput,
-      "\(path): \(String(cString: strerror(problem))); built-in scenarios are run with --scenario NAME")
+      "\(path): \(String(cString: strerror(problem))); built-in scenarios are run with --scenario NAME"
+    )
   }
 }

@@ -3,8 +3,8 @@ import Synchronization
 
 /// Standard output and standard error, by whole lines.
 ///
-/// Every line is written at once, so that a pipe shows what happens when it happens; a lock keeps the
-/// lines of two threads apart.
+/// Every line is written at once, so that a pipe shows what happens when it happens; a lock keeps
+/// the lines of two threads apart.
 enum Console {
   private static let lock = Mutex(())
 

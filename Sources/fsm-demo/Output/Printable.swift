@@ -1,6 +1,6 @@
 extension String {
-  /// The text as a line of a terminal may show it: what a peer sends must not move the cursor, and a
-  /// long line must not hide the others.
+  /// The text as a line of a terminal may show it: what a peer sends must not move the cursor, and
+  /// a long line must not hide the others.
   var printable: String {
     var text = ""
     for (place, scalar) in unicodeScalars.enumerated() {

@@ -11,8 +11,8 @@ enum TraceFormat: String, CaseIterable {
 
 /// Writes a trace to standard output, line by line.
 ///
-/// The bytes depend on policy, seed and steps alone. Notes (what the network did, what the application
-/// saw) are no part of a trace: JSON Lines leave them out.
+/// The bytes depend on policy, seed and steps alone. Notes (what the network did, what the
+/// application saw) are no part of a trace: JSON Lines leave them out.
 struct TraceWriter: Sendable {
   private let format: TraceFormat
   private let text = TraceText(colour: Console.usesColour)

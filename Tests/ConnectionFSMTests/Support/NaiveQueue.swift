@@ -2,7 +2,7 @@ import ConnectionFSM
 
 /// The queue as anyone would write it: arrays, no ranges, no ring, no thought for speed.
 ///
-/// It was written from the promise of ``Lane`` and ``Outcome`` alone; it shares nothing with the core.
+/// Written from the promise of ``Lane`` and ``Outcome`` alone; it shares nothing with the core.
 struct NaiveQueue {
   struct Item {
     let id: MessageID

@@ -3,9 +3,9 @@ import ConnectionFSM
 /// A machine in a given phase, one second after it got there, and the epochs around it.
 ///
 /// Its history: a1, a2, b1, b2 are offered at rest (each lane has a window of one), epoch 1 is
-/// dialled and refused at the origin, epoch 2 begins at 4 s. So `current` is 2, a live one where the
-/// phase has a link and the last one where it has none, and `stale` is 1. At rest nothing was ever
-/// dialled.
+/// dialled and refused at the origin, epoch 2 begins at 4 s. So `current` is 2, a live one where
+/// the phase has a link and the last one where it has none, and `stale` is 1. At rest nothing was
+/// ever dialled.
 struct Scene {
   var rig: Rig
   let current: Epoch

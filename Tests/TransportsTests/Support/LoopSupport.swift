@@ -38,10 +38,10 @@ extension SocketEventLoop {
     }
   }
 
-  /// Asks on the loop, every millisecond, until the condition holds. A test that waits in vain is
-  /// ended by its time limit.
+  /// Asks on the loop, every millisecond, until the condition holds, or the test's time limit has
+  /// cancelled it and so failed it.
   func until(_ condition: @escaping @Sendable () -> Bool) async {
-    while await !run(condition) { await pause(.milliseconds(1)) }
+    while await !run(condition), !Task.isCancelled { await pause(.milliseconds(1)) }
   }
 }
 

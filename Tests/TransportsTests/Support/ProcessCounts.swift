@@ -17,6 +17,15 @@ enum ProcessCounts {
     #endif
   }
 
+  /// Open sockets; Linux only.
+  static var sockets: Int {
+    entries(of: "/proc/self/fd").count { descriptor in
+      var target = [CChar](repeating: 0, count: 64)
+      let count = readlink("/proc/self/fd/\(descriptor)", &target, 63)
+      return count > 0 && target.starts(with: "socket:".utf8CString.dropLast())
+    }
+  }
+
   /// Threads of the loops and the resolver; Linux only.
   static var threads: Int {
     entries(of: "/proc/self/task").count { thread in

@@ -2,7 +2,8 @@ import ConnectionFSM
 import Synchronization
 import Transports
 
-/// A connection over a real socket and the echo server on its other side, each on a loop of its own.
+/// A connection over a real socket and the echo server on its other side, each on a loop of its
+/// own.
 final class StoryRig: Sendable {
   let clientLoop: SocketEventLoop
   let serverLoop: SocketEventLoop

@@ -18,7 +18,8 @@ public enum Cause: Equatable, BitwiseCopyable, Sendable {
   case system(SystemError)
   /// The host name was not resolved.
   case resolution(ResolutionError)
-  /// The transport cannot dial such an endpoint: it is of another scheme, or its host or port cannot be.
+  /// The transport cannot dial such an endpoint: it is of another scheme, or its host or port
+  /// cannot be.
   case unsupportedEndpoint
   /// The peer, or our own side, broke the protocol's rules.
   case protocolError

@@ -19,6 +19,11 @@ public struct MessageID: Equatable, Comparable, BitwiseCopyable, Sendable {
     bits = UInt64(lane.rawValue & 3) << 62 | (sequence & (1 << 62 - 1))
   }
 
+  private init(bits: UInt64) { self.bits = bits }
+
+  /// The id after this one in its lane, which 2⁶² messages do not fill.
+  var next: MessageID { MessageID(bits: bits &+ 1) }
+
   /// The lane.
   @inlinable
   public var lane: LaneID { LaneID(UInt8(bits >> 62)) }

@@ -43,6 +43,7 @@ extension Machine {
     return .accepted
   }
 
+  @inline(always)
   private mutating func settled(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
   ) -> Disposition {

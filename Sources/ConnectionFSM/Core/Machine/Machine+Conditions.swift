@@ -93,6 +93,7 @@ extension Machine {
     pause(for: .uniform(through: policy.path.returnJitter, using: &random))
   }
 
+  @inline(always)
   mutating func ping(into effects: inout Effects) {
     primary?.ping(at: now)
     if let primary { effects.append(.sendPing(primary.epoch, primary.lastPing)) }

@@ -26,23 +26,31 @@ public enum DeadlineReason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
 /// What is waited for, and until when.
 typealias Deadline = (reason: DeadlineReason, at: Instant)
 
-// On the parts and not on the machine, which is large: a call that takes all of it by value copies it.
+// On the parts and not on the machine, which is large: a call that takes it by value copies it.
 extension Link {
   @inline(always)
   func deadline(under policy: Policy) -> Deadline? {
+    // Asked after every transition, and nearly always while open: a comparison, no jump table.
+    if stage == .open { return heartbeatDeadline(under: policy) }
     switch stage {
-    case .open:
-      guard let heartbeat = policy.heartbeat else { return nil }
-      guard let sent = pingSentAt else { return (.ping, heardAt + heartbeat.interval) }
-      let patience =
-        suspect ? min(policy.path.suspectTimeout, heartbeat.timeout) : heartbeat.timeout
-      return (.pong, sent + patience)
+    case .open: return nil
     case .connecting: return (.connect, since + policy.connectDeadline)
     case .authenticating:
       guard let deadline = policy.sessionDeadline else { return nil }
       return (.login, since + deadline)
     case .closing: return (.close, since + policy.closeDeadline)
     }
+  }
+}
+
+extension Link {
+  @inline(always)
+  private func heartbeatDeadline(under policy: Policy) -> Deadline? {
+    guard let heartbeat = policy.heartbeat else { return nil }
+    guard let sent = pingSentAt else { return (.ping, heardAt.later(by: heartbeat.interval)) }
+    let patience =
+      suspect ? min(policy.path.suspectTimeout, heartbeat.timeout) : heartbeat.timeout
+    return (.pong, sent.later(by: patience))
   }
 }
 
@@ -74,30 +82,38 @@ extension Machine {
     return expiry == .never ? nil : expiry
   }
 
-  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts
-  /// anew.
+  @inline(always)
   mutating func deadlineReached(into effects: inout Effects) -> Disposition {
     guard let deadline = nextDeadline, now >= deadline else { return .ignored(.early) }
-    serveVerdict(into: &effects)
-    queue.expire(at: now, into: &effects)
-    serveStart(into: &effects)
+    serveDeadlines(into: &effects)
     return .accepted
   }
 
-  private mutating func serveVerdict(into effects: inout Effects) {
-    guard let (reason, due) = ownDeadline, now >= due else { return }
-    switch reason {
+  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts
+  /// anew.
+  private mutating func serveDeadlines(into effects: inout Effects) {
+    var due = ownDeadline
+    if let verdict = due, now >= verdict.at, serve(verdict, into: &effects) { due = ownDeadline }
+    queue.expire(at: now, into: &effects)
+    if let due, now >= due.at { serveStart(due.reason, into: &effects) }
+  }
+
+  /// Serves a deadline that is a verdict; false if it is none. What follows may be due at once.
+  @inline(always)
+  private mutating func serve(_ verdict: Deadline, into effects: inout Effects) -> Bool {
+    switch verdict.reason {
     case .connect: cut(because: .timedOut(.connect), into: &effects)
     case .login: cut(because: .timedOut(.login), into: &effects)
     case .close: cut(because: .closedByUser, into: &effects)
-    case .pong: pongOverdue(since: due, into: &effects)
+    case .pong: pongOverdue(since: verdict.at, into: &effects)
     case .credentials: failed(because: .timedOut(.credentials), into: &effects)
-    case .ping, .retry, .probe, .expiry: return
+    case .ping, .retry, .probe, .expiry: return false
     }
+    return true
   }
 
-  private mutating func serveStart(into effects: inout Effects) {
-    guard let (reason, due) = ownDeadline, now >= due else { return }
+  @inline(always)
+  private mutating func serveStart(_ reason: DeadlineReason, into effects: inout Effects) {
     switch reason {
     case .ping: ping(into: &effects)
     case .retry: seekLink(.scheduled, into: &effects)

@@ -9,6 +9,8 @@ extension Machine {
     self.endpoint = endpoint
     forgetFailures()
     guard let link = primary else {
+      // A new run: what ended the last one explains nothing of it.
+      if case .closed = state { lastCause = nil }
       seekLink(.userAsked, into: &effects)
       return .accepted
     }
@@ -67,29 +69,35 @@ extension Machine {
   mutating func offer(
     to lane: LaneID, byteCount: UInt32, into effects: inout Effects
   ) -> Disposition {
-    if case .closed = state { return .rejected(.closed) }
-    if let primary, primary.stage == .closing { return .rejected(.closed) }
-    expireOverdue(into: &effects)
-    let disposition = queue.offer(
-      lane, byteCount: byteCount, at: now, into: &effects)
-    launchWaiting(into: &effects)
-    return disposition
+    let epoch = receptiveEpoch
+    if epoch == nil, isOver { return .rejected(.closed) }
+    // The timer may be late (a loaded loop, a sleep): what has outlived its time holds no place.
+    queue.expire(at: now, into: &effects)
+    // No other lane can have something to give: each gave what its window admits when it changed.
+    return queue.offer(
+      lane, byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
   }
 
   /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a
   /// backlog.
   @inline(always)
   mutating func launchWaiting(into effects: inout Effects) {
-    guard let primary, primary.stage == .open, primary.writable else { return }
-    expireOverdue(into: &effects)
-    queue.launch(on: primary.epoch, into: &effects)
+    guard let epoch = receptiveEpoch else { return }
+    // Nor may a late timer let it out.
+    queue.expire(at: now, into: &effects)
+    queue.launch(on: epoch, into: &effects)
   }
 
-  /// A late timer (a loaded loop, a sleep) must not let a message out that has outlived its time,
-  /// nor let one hold the place of a new one.
   @inline(always)
-  private mutating func expireOverdue(into effects: inout Effects) {
-    guard let deadline = nextDeadline, now >= deadline else { return }
-    queue.expire(at: now, into: &effects)
+  private var isOver: Bool {
+    if case .closed = state { return true }
+    return primary?.stage == .closing
+  }
+
+  /// The link that takes messages just now.
+  @inline(always)
+  var receptiveEpoch: Epoch? {
+    guard let primary, primary.stage == .open, primary.writable else { return nil }
+    return primary.epoch
   }
 }

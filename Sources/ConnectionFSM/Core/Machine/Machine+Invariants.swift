@@ -23,6 +23,7 @@ extension Machine {
   }
 
   private var brokenQueueInvariant: StaticString? {
+    if !queue.keepsExpiry { return "I4: the next expiry does not follow the messages" }
     for index in 0..<SendQueue.laneLimit {
       let lane = queue[index]
       if index >= policy.lanes.count {
@@ -32,6 +33,9 @@ extension Machine {
       let limits = policy.lanes[index]
       if lane.count > limits.countLimit { return "I21: a lane above its count limit" }
       if lane.byteCount > limits.byteLimit { return "I21: a lane above its byte limit" }
+      if receptiveEpoch != nil, lane.waiting > 0, lane.inFlight < limits.window {
+        return "I11: a message waits for a link that takes it"
+      }
       if lane.inFlight > limits.window { return "I11: more in flight than the window" }
       if lane.inFlight > 0, primary == nil { return "I11: in flight without a link" }
       if case .closed = state, lane.count > 0 { return "I11: a message left after the end" }

@@ -137,7 +137,7 @@ extension Machine {
 
   /// The message taken last in a lane, whatever became of it; nil before the first.
   package func newestMessage(in lane: LaneID) -> MessageID? {
-    let sequence = queue[Int(lane.rawValue)].lastSequence
-    return sequence > 0 ? MessageID(lane: lane, sequence: sequence) : nil
+    let newest = queue[Int(lane.rawValue)].lastID
+    return newest.sequence > 0 ? newest : nil
   }
 }

@@ -6,13 +6,11 @@
 /// whatever came and went.
 struct LaneQueue: Sendable {
   struct Entry: BitwiseCopyable, Sendable {
-    var sequence: UInt64
+    var id: MessageID
     var offeredAt: Instant
     var byteCount: UInt32
   }
 
-  /// Its place in the queue.
-  let id: LaneID
   /// What it promises and how much it holds; fixed for life.
   let lane: Lane
   // A power of two in size; empty until the first message, so an unused lane owns no memory.
@@ -24,17 +22,18 @@ struct LaneQueue: Sendable {
   private(set) var inFlight: UInt32 = 0
   /// Their payload bytes.
   private(set) var byteCount: UInt32 = 0
-  /// The sequence of the newest message ever taken.
-  private(set) var lastSequence: UInt64 = 0
-  /// The highest sequence ever given to a transport: up to here an unsettled end is in doubt.
-  private var sentThrough: UInt64 = 0
-  /// When the oldest waiting message expires; `never` if none does. Derived at the end of each change,
-  /// since the machine asks after every transition, and most of those do not touch the queue.
+  /// The newest message ever taken.
+  private(set) var lastID: MessageID
+  /// The newest message ever given to a transport: up to here an unsettled end is in doubt.
+  private var sentThrough: MessageID
+  /// When the oldest waiting message expires; `never` if none does. Derived at the end of each
+  /// change.
   private(set) var nextExpiry = Instant.never
 
   init(_ id: LaneID, _ lane: Lane) {
-    self.id = id
     self.lane = lane
+    lastID = MessageID(lane: id, sequence: 0)
+    sentThrough = lastID
   }
 
   /// How many messages wait to be given to a transport.
@@ -46,12 +45,12 @@ struct LaneQueue: Sendable {
   }
 
   @inline(always)
-  private mutating func deriveNextExpiry() {
-    guard waiting > 0, let timeToLive = lane.timeToLive else {
-      nextExpiry = .never
-      return
-    }
-    nextExpiry = self[inFlight].offeredAt + timeToLive
+  private mutating func deriveNextExpiry() { nextExpiry = derivedExpiry }
+
+  @inline(always)
+  var derivedExpiry: Instant {
+    guard waiting > 0, let timeToLive = lane.timeToLive else { return .never }
+    return self[inFlight].offeredAt.later(by: timeToLive)
   }
 
   private var mask: UInt32 { UInt32(truncatingIfNeeded: ring.count) &- 1 }
@@ -60,46 +59,67 @@ struct LaneQueue: Sendable {
 // MARK: Taking and giving
 
 extension LaneQueue {
-  /// Takes a message or turns it away; may evict older ones.
+  /// Takes a message or turns it away; may evict older ones, and gives it to the link if it can.
   mutating func offer(
-    byteCount newBytes: UInt32, at now: Instant, into effects: inout Effects
+    byteCount newBytes: UInt32, at now: Instant, launchedOn epoch: Epoch?,
+    into effects: inout Effects
   ) -> Disposition {
-    guard newBytes <= lane.byteLimit else { return .rejected(.tooLarge) }
-    if count >= lane.countLimit || byteCount > lane.byteLimit &- newBytes {
-      guard lane.overflow == .dropOldest, let evictions = evictionsNeeded(for: newBytes) else {
+    if !hasRoom(for: newBytes, besides: count, byteCount) {
+      guard newBytes <= lane.byteLimit else { return .rejected(.tooLarge) }
+      guard lane.overflow == .dropOldest, makeRoom(for: newBytes, into: &effects) else {
         return .rejected(.full)
       }
-      remove(evictions, at: inFlight, as: .evicted, into: &effects)
     }
-    return .taken(MessageID(lane: id, sequence: append(byteCount: newBytes, at: now)))
+    append(byteCount: newBytes, at: now)
+    if let epoch, inFlight < lane.window {
+      launchNewest(on: epoch, into: &effects)
+    } else {
+      deriveNextExpiry()
+    }
+    return .taken(lastID)
   }
 
-  /// How many waiting messages must go to make room; nil if there is none to be made.
+  /// Moves the message just taken into flight. With an open window it is the only one that waits:
+  /// any other was launched when it came, or when the window opened.
   @inline(always)
-  private func evictionsNeeded(for newBytes: UInt32) -> UInt32? {
-    var bytes = byteCount
-    var evictions: UInt32 = 0
-    while count &- evictions >= lane.countLimit || bytes > lane.byteLimit &- newBytes {
-      guard evictions < waiting else { return nil }
-      bytes &-= self[inFlight &+ evictions].byteCount
-      evictions &+= 1
-    }
-    return evictions
+  private mutating func launchNewest(on epoch: Epoch, into effects: inout Effects) {
+    inFlight &+= 1
+    sentThrough = lastID
+    effects.append(.transmit(epoch, MessageRange(lastID, lastID)))
   }
 
   @inline(always)
-  private mutating func append(byteCount newBytes: UInt32, at now: Instant) -> UInt64 {
+  private func hasRoom(
+    for newBytes: UInt32, besides count: UInt32, _ byteCount: UInt32
+  ) -> Bool {
+    count < lane.countLimit && UInt64(byteCount) &+ UInt64(newBytes) <= UInt64(lane.byteLimit)
+  }
+
+  /// Evicts the oldest waiting messages, as many as must go; none and false if that is too few.
+  @inline(always)
+  private mutating func makeRoom(for newBytes: UInt32, into effects: inout Effects) -> Bool {
+    var evicted: UInt32 = 0
+    var evictedBytes: UInt32 = 0
+    repeat {
+      guard evicted < waiting else { return false }
+      evictedBytes &+= self[inFlight &+ evicted].byteCount
+      evicted &+= 1
+    } while !hasRoom(for: newBytes, besides: count &- evicted, byteCount &- evictedBytes)
+    remove(evicted, evictedBytes, at: inFlight, as: .evicted, into: &effects)
+    return true
+  }
+
+  @inline(always)
+  private mutating func append(byteCount newBytes: UInt32, at now: Instant) {
     if count == UInt32(truncatingIfNeeded: ring.count) { grow() }
-    lastSequence &+= 1
-    self[count] = Entry(sequence: lastSequence, offeredAt: now, byteCount: newBytes)
+    lastID = lastID.next
+    self[count] = Entry(id: lastID, offeredAt: now, byteCount: newBytes)
     count &+= 1
     byteCount &+= newBytes
-    if waiting == 1 { deriveNextExpiry() }
-    return lastSequence
   }
 
   private mutating func grow() {
-    let unused = Entry(sequence: 0, offeredAt: .origin, byteCount: 0)
+    let unused = Entry(id: lastID, offeredAt: .origin, byteCount: 0)
     var larger: [Entry] = []
     larger.reserveCapacity(max(8, ring.count * 2))
     for place in 0..<count { larger.append(self[place]) }
@@ -112,42 +132,37 @@ extension LaneQueue {
   mutating func launch(on epoch: Epoch, into effects: inout Effects) {
     guard inFlight < lane.window, inFlight < count else { return }
     let launched = min(lane.window &- inFlight, count &- inFlight)
-    let first = self[inFlight].sequence
+    let first = self[inFlight].id
     inFlight &+= launched
-    let last = self[inFlight &- 1].sequence
+    let last = self[inFlight &- 1].id
     if sentThrough < last { sentThrough = last }
+    effects.append(.transmit(epoch, MessageRange(first, last)))
     deriveNextExpiry()
-    effects.append(.transmit(epoch, range(first, last)))
-  }
-
-  @inline(always)
-  private func range(_ first: UInt64, _ last: UInt64) -> MessageRange {
-    MessageRange(MessageID(lane: id, sequence: first), MessageID(lane: id, sequence: last))
   }
 }
 
 // MARK: Ending
 
 extension LaneQueue {
-  /// Ends what is in flight up to a sequence, if that is the promise of this lane; false if it
+  /// Ends what is in flight up to an id, if that is the promise of this lane; false if it
   /// ended nothing.
   mutating func settle(
-    through sequence: UInt64, promise: Lane.Delivery, as outcome: Outcome,
+    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome,
     into effects: inout Effects
   ) -> Bool {
     guard lane.delivery == promise, inFlight > 0 else { return false }
-    let first = self[0].sequence
-    guard first <= sequence else { return false }
+    let first = self[0].id
+    guard first <= id else { return false }
     var last = first
     repeat {
       let entry = self[0]
-      last = entry.sequence
+      last = entry.id
       byteCount &-= entry.byteCount
       head &+= 1
       count &-= 1
       inFlight &-= 1
-    } while inFlight > 0 && self[0].sequence <= sequence
-    effects.append(.settle(range(first, last), outcome))
+    } while inFlight > 0 && self[0].id <= id
+    effects.append(.settle(MessageRange(first, last), outcome))
     return true
   }
 
@@ -158,7 +173,7 @@ extension LaneQueue {
       inFlight = 0
       deriveNextExpiry()
     case .atMostOnce:
-      _ = settle(through: .max, promise: .atMostOnce, as: .inDoubt, into: &effects)
+      _ = settle(through: lastID, promise: .atMostOnce, as: .inDoubt, into: &effects)
     }
   }
 
@@ -167,26 +182,35 @@ extension LaneQueue {
     guard let timeToLive = lane.timeToLive else { return }
     let deadline = Instant(nanoseconds: now.nanoseconds - timeToLive.nanoseconds)
     var expired: UInt32 = 0
-    while expired < waiting, self[inFlight + expired].offeredAt <= deadline { expired += 1 }
-    remove(expired, at: inFlight, as: .expired, into: &effects)
+    var expiredBytes: UInt32 = 0
+    while expired < waiting, self[inFlight &+ expired].offeredAt <= deadline {
+      expiredBytes &+= self[inFlight &+ expired].byteCount
+      expired &+= 1
+    }
+    remove(expired, expiredBytes, at: inFlight, as: .expired, into: &effects)
+    deriveNextExpiry()
   }
 
   /// Takes one waiting message back; false if it does not wait here.
-  mutating func cancel(_ sequence: UInt64, into effects: inout Effects) -> Bool {
+  mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
     var low = inFlight
     var high = count
     while low < high {
       let middle = low + (high - low) / 2
-      if self[middle].sequence < sequence { low = middle + 1 } else { high = middle }
+      if self[middle].id < id { low = middle + 1 } else { high = middle }
     }
-    guard low < count, self[low].sequence == sequence else { return false }
-    remove(1, at: low, as: .cancelled, into: &effects)
+    guard low < count, self[low].id == id else { return false }
+    remove(1, self[low].byteCount, at: low, as: .cancelled, into: &effects)
+    deriveNextExpiry()
     return true
   }
 
   /// Takes every waiting message back.
   mutating func cancelWaiting(into effects: inout Effects) {
-    remove(waiting, at: inFlight, as: .cancelled, into: &effects)
+    var cancelledBytes: UInt32 = 0
+    for place in inFlight..<count { cancelledBytes &+= self[place].byteCount }
+    remove(waiting, cancelledBytes, at: inFlight, as: .cancelled, into: &effects)
+    deriveNextExpiry()
   }
 
   /// Ends everything.
@@ -198,15 +222,15 @@ extension LaneQueue {
   /// Ends entries that do not fly and closes the gap by moving the older ones up.
   @inline(always)
   private mutating func remove(
-    _ removed: UInt32, at place: UInt32, as outcome: Outcome, into effects: inout Effects
+    _ removed: UInt32, _ removedBytes: UInt32, at place: UInt32, as outcome: Outcome,
+    into effects: inout Effects
   ) {
     guard removed > 0 else { return }
     reportEnd(of: removed, at: place, as: outcome, into: &effects)
-    for offset in 0..<removed { byteCount &-= self[place &+ offset].byteCount }
     if place > 0 { closeGap(of: removed, at: place) }
     head &+= removed
     count &-= removed
-    deriveNextExpiry()
+    byteCount &-= removedBytes
   }
 
   /// Never-sent and in-doubt are different words: what some transport was given before is in doubt,
@@ -215,16 +239,16 @@ extension LaneQueue {
   private func reportEnd(
     of removed: UInt32, at place: UInt32, as outcome: Outcome, into effects: inout Effects
   ) {
-    var first = self[place].sequence
-    let last = self[place &+ removed &- 1].sequence
+    var first = self[place].id
+    let last = self[place &+ removed &- 1].id
     if first <= sentThrough {
       var sent: UInt32 = 1
-      while sent < removed, self[place &+ sent].sequence <= sentThrough { sent &+= 1 }
-      effects.append(.settle(range(first, self[place &+ sent &- 1].sequence), .inDoubt))
+      while sent < removed, self[place &+ sent].id <= sentThrough { sent &+= 1 }
+      effects.append(.settle(MessageRange(first, self[place &+ sent &- 1].id), .inDoubt))
       if sent == removed { return }
-      first = self[place &+ sent].sequence
+      first = self[place &+ sent].id
     }
-    effects.append(.settle(range(first, last), outcome))
+    effects.append(.settle(MessageRange(first, last), outcome))
   }
 
   private mutating func closeGap(of removed: UInt32, at place: UInt32) {
@@ -239,12 +263,15 @@ extension LaneQueue: Equatable {
   static func == (left: LaneQueue, right: LaneQueue) -> Bool {
     guard
       left.count == right.count, left.inFlight == right.inFlight,
-      left.byteCount == right.byteCount, left.lastSequence == right.lastSequence,
+      left.byteCount == right.byteCount, left.lastID == right.lastID,
       left.sentThrough == right.sentThrough
     else { return false }
     for place in 0..<left.count {
       let (one, other) = (left[place], right[place])
-      guard one.sequence == other.sequence, one.offeredAt == other.offeredAt else { return false }
+      guard
+        one.id == other.id, one.offeredAt == other.offeredAt,
+        one.byteCount == other.byteCount
+      else { return false }
     }
     return true
   }
@@ -255,12 +282,13 @@ extension LaneQueue: Equatable {
     func hash(into hasher: inout Hasher) {
       hasher.combine(count)
       hasher.combine(inFlight)
-      hasher.combine(lastSequence)
+      hasher.combine(lastID)
       hasher.combine(sentThrough)
       hasher.combine(byteCount)
       for place in 0..<count {
-        hasher.combine(self[place].sequence)
+        hasher.combine(self[place].id)
         hasher.combine(self[place].offeredAt)
+        hasher.combine(self[place].byteCount)
       }
     }
   }

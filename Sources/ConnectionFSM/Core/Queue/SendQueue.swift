@@ -8,11 +8,14 @@ struct SendQueue: Sendable {
   private var lane1: LaneQueue
   private var lane2: LaneQueue
   private var lane3: LaneQueue
-  private let laneCount: Int
+  private let laneCount: UInt8
+  /// When the next waiting message expires; `never` if none does. Derived where lanes change, since
+  /// the machine asks after every transition, and most of those do not touch the queue.
+  private(set) var nextExpiry = Instant.never
 
   /// Makes an empty queue; the policy has seen to it that there are 1 to 4 lanes.
   init(lanes: [Lane]) {
-    laneCount = lanes.count
+    laneCount = UInt8(lanes.count)
     let last = lanes.count - 1
     lane0 = LaneQueue(LaneID(0), lanes[0])
     lane1 = LaneQueue(LaneID(1), lanes[min(1, last)])
@@ -30,7 +33,7 @@ struct SendQueue: Sendable {
     }
   }
 
-  // Not a subscript that yields the lane: it would allocate a frame at each access.
+  // Not a subscript that yields the lane: a coroutine that is not inlined allocates its frame.
   @inline(always)
   private mutating func withLane<Result>(
     _ id: LaneID, _ body: (inout LaneQueue) -> Result
@@ -49,19 +52,31 @@ struct SendQueue: Sendable {
     body(&lane1)
     body(&lane2)
     body(&lane3)
+    deriveNextExpiry()
+  }
+
+  @inline(always)
+  private mutating func deriveNextExpiry() {
+    nextExpiry =
+      min(min(lane0.nextExpiry, lane1.nextExpiry), min(lane2.nextExpiry, lane3.nextExpiry))
   }
 }
 
 // MARK: What the machine asks of it
 
 extension SendQueue {
-  /// Takes a message or turns it away; may evict older ones.
+  /// Takes a message or turns it away; may evict older ones, and gives it to the link if it can.
   @inline(always)
   mutating func offer(
-    _ id: LaneID, byteCount: UInt32, at now: Instant, into effects: inout Effects
+    _ id: LaneID, byteCount: UInt32, at now: Instant, launchedOn epoch: Epoch?,
+    into effects: inout Effects
   ) -> Disposition {
     guard id.rawValue < laneCount else { return .rejected(.noSuchLane) }
-    return withLane(id) { $0.offer(byteCount: byteCount, at: now, into: &effects) }
+    let disposition = withLane(id) { lane in
+      lane.offer(byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+    }
+    deriveNextExpiry()
+    return disposition
   }
 
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
@@ -77,8 +92,9 @@ extension SendQueue {
   mutating func settle(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
   ) -> Bool {
+    // What flies does not expire, so there is nothing to derive.
     withLane(id.lane) { lane in
-      lane.settle(through: id.sequence, promise: promise, as: outcome, into: &effects)
+      lane.settle(through: id, promise: promise, as: outcome, into: &effects)
     }
   }
 
@@ -89,7 +105,9 @@ extension SendQueue {
 
   /// Takes one waiting message back; false if it does not wait.
   mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
-    withLane(id.lane) { $0.cancel(id.sequence, into: &effects) }
+    let cancelled = withLane(id.lane) { $0.cancel(id, into: &effects) }
+    deriveNextExpiry()
+    return cancelled
   }
 
   /// Takes every waiting message back.
@@ -103,14 +121,16 @@ extension SendQueue {
   }
 
   /// Ends the waiting messages whose time to live has passed.
+  @inline(always)
   mutating func expire(at now: Instant, into effects: inout Effects) {
+    guard nextExpiry <= now else { return }
     forEachLane { $0.expire(at: now, into: &effects) }
   }
 
-  /// When the next waiting message expires; `never` if none does.
-  @inline(always)
-  var nextExpiry: Instant {
-    min(min(lane0.nextExpiry, lane1.nextExpiry), min(lane2.nextExpiry, lane3.nextExpiry))
+  /// Whether the expiry that is kept is the one that the messages have.
+  var keepsExpiry: Bool {
+    let first = min(lane0.derivedExpiry, lane1.derivedExpiry)
+    return nextExpiry == min(first, min(lane2.derivedExpiry, lane3.derivedExpiry))
   }
 }
 

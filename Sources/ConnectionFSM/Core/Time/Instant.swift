@@ -29,6 +29,13 @@ public struct Instant: Equatable, Comparable, BitwiseCopyable, Sendable {
     return Instant(nanoseconds: overflow ? (span.nanoseconds < 0 ? .min : .max) : sum)
   }
 
+  /// The instant a span later that is known not to be negative, saturated.
+  @inline(always)
+  func later(by span: TimeSpan) -> Instant {
+    let (sum, overflow) = nanoseconds.addingReportingOverflow(span.nanoseconds)
+    return Instant(nanoseconds: overflow ? .max : sum)
+  }
+
   /// The span from the right instant to the left one, saturated at both ends.
   @inlinable
   public static func - (left: Instant, right: Instant) -> TimeSpan {

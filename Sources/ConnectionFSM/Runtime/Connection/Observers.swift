@@ -54,6 +54,6 @@ final class Observers {
 /// message.
 public struct SlowConsumer: Error, CustomStringConvertible {
   public var description: String {
-    "a consumer of messages fell behind by more than its buffer: read faster, or ask for a larger one"
+    "a consumer of messages fell behind by more than its buffer: read faster, or ask for more"
   }
 }

@@ -1,0 +1,118 @@
+#!/bin/bash
+# Shows that each promise can fail: plants one bug at a time in a scratch copy, and wants the tests red.
+# Usage: Scripts/plant-bugs.sh [NAME…]    without names, all of them (about ten minutes)
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+wanted=" $* "
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+export SWIFT_BACKTRACE=enable=no
+
+git ls-files -co --exclude-standard | tar -cf - -T - | tar -xf - -C "$scratch"
+cd "$scratch"
+echo "plant-bugs: the tests must pass without a bug first"
+swift build --build-tests > build.log 2>&1 || { tail -20 build.log; exit 1; }
+
+core=Sources/ConnectionFSM/Core
+runtime=Sources/ConnectionFSM/Runtime
+missed=0
+planted=0
+
+# bug NAME PROMISE FILE OLD NEW TESTS: replaces OLD by NEW, builds, and runs the tests that must fail.
+bug() {
+  local name=$1 promise=$2 file=$3 tests=$6
+  if [ "$wanted" != "  " ] && [[ "$wanted" != *" $name "* ]]; then return; fi
+  cp "$file" saved
+  OLD=$4 NEW=$5 perl -0pi -e 's/\Q$ENV{OLD}\E/$ENV{NEW}/' "$file"
+  if cmp -s "$file" saved; then
+    echo "FAILED  $name: the line to change is not in $file any more"
+    missed=$((missed + 1))
+  elif ! swift build --build-tests > build.log 2>&1; then
+    echo "FAILED  $name: does not compile"
+    grep -m3 error: build.log
+    missed=$((missed + 1))
+  elif timeout 300 swift test --skip-build --filter "$tests" > test.log 2>&1; then
+    echo "MISSED  $name ($promise)"
+    missed=$((missed + 1))
+  else
+    local found
+    found=$(grep -m1 -oE 'recorded an issue.*|Caught error: .*|Fatal error: .*' test.log | cut -c1-90)
+    printf 'found   %-28s %-9s %s\n' "$name" "$promise" "$found"
+  fi
+  planted=$((planted + 1))
+  cp saved "$file"
+}
+
+explore='ExplorationTests|RandomWalkTests'
+
+bug retry-after-close I1 $core/Machine/Machine+Intent.swift \
+  'wanted = false
+    enterClosed(.requested, because: .closedByUser, into: &effects)' \
+  'wanted = false
+    if case .backingOff = state { return .accepted }
+    enterClosed(.requested, because: .closedByUser, into: &effects)' "$explore"
+bug epoch-guard-off I2 $core/Machine/Machine.swift \
+  'guard primary?.epoch == epoch else { return .ignored(.staleEpoch) }
+      return transportReported' \
+  'guard primary != nil else { return .ignored(.staleEpoch) }
+      return transportReported' "$explore"
+bug old-link-kept I3 $core/Machine/Machine+Intent.swift \
+  'effects.append(.abortTransport(link.epoch))
+    retire(link, because: .replaced' 'retire(link, because: .replaced' "$explore"
+bug ping-left-unserved I4 $core/Machine/Machine+Deadlines.swift \
+  'case .ping: ping(into: &effects)' 'case .ping: return' "$explore"
+bug ping-outlives-open I5 $core/Machine/Link.swift \
+  'enter(.closing, at: now)
+    pingSentAt = nil' 'enter(.closing, at: now)' "$explore"
+bug spacing-unchecked I6 $core/Machine/Machine+Dialling.swift \
+  'if urge != .userAsked, let earliest = earliestUnaskedDial, now < earliest {' \
+  'if urge == .probe, let earliest = earliestUnaskedDial, now < earliest {' "$explore|SpacingTests"
+bug wait-above-cap I6 $core/Policy/Backoff.swift \
+  'else { return self.cap }' 'else { return TimeSpan(nanoseconds: cap * 3) }' "$explore"
+bug reset-on-open I6 $core/Machine/Machine+Answers.swift \
+  'primary?.open(at: now)' 'forgetFailures()
+    primary?.open(at: now)' 'CaseTests|BackoffTests|IntentTests'
+bug jitter-lost-at-cap I6 $core/Policy/Backoff.swift \
+  'case .full: return' 'case .full where ceiling == cap: return ceiling
+    case .full: return' 'BackoffTests'
+bug wrong-way I7 $core/Machine/Machine+Answers.swift \
+  'guard let link = primary, link.stage == .authenticating else' \
+  'guard let link = primary, link.stage != .closing else' "$explore"
+bug ended-twice I8 $core/Machine/Machine+Dialling.swift \
+  'effects.append(.ended(link.epoch, cause))' \
+  'effects.append(.ended(link.epoch, cause))
+    effects.append(.ended(link.epoch, cause))' "$explore"
+bug dead-link-kept I9 $core/Machine/Machine+Dialling.swift \
+  'primary = nil
+    effects.append(.ended(link.epoch, .closedByUser))' \
+  'effects.append(.ended(link.epoch, .closedByUser))' "$explore"
+bug offline-for-ever I10 $core/Machine/Machine+Deadlines.swift \
+  'case .offline(let offline): return (.probe, offline.since + policy.path.probeInterval)' \
+  'case .offline: return nil' "$explore"
+bug in-doubt-as-written I11 $core/Queue/LaneQueue.swift \
+  'promise: .atMostOnce, as: .inDoubt' 'promise: .atMostOnce, as: .written' "$explore"
+bug expired-too-early I11 $core/Queue/LaneQueue.swift \
+  '.offeredAt <= deadline {' \
+  '.offeredAt <= deadline.later(by: .nanoseconds(1)) {' 'QueueTests|QueueModelTests|QueueBoundsTests|ExpiryTests'
+bug redelivered-twice I11 $core/Queue/LaneQueue.swift \
+  'case .atLeastOnce:
+      inFlight = 0' 'case .atLeastOnce:
+      inFlight = inFlight / 2' "$explore"
+bug second-connect-dials I16 $core/Machine/Machine+Intent.swift \
+  'if isUnderWay, !isElsewhere, wanted { return .ignored(.redundant) }' '' \
+  "$explore|TransitionTableTests"
+bug reentrant-driver I17 $runtime/Connection/Driver.swift \
+  'guard !isBusy else { return deferred.append(.input(input)) }' '' 'ConnectionTests'
+bug timer-left-armed I18 $runtime/Connection/Driver.swift \
+  'if armedAt != nil { loop.arm(self, at: nil) }' '' 'ConnectionTests|ConnectionLifetimeTests'
+bug dead-peer-unnoticed I19 $core/Machine/Machine+Deadlines.swift \
+  'cut(because: .timedOut(.pong), into: &effects)' 'primary?.hear(at: now)' \
+  "$explore|CaseTests|HeartbeatTests"
+bug probe-missing I19 $core/Machine/Machine+Conditions.swift \
+  'primary?.suspect = true
+      ping(into: &effects)' 'primary?.suspect = true' 'ReachabilityTests|SuspicionTests|HeartbeatTests'
+
+echo "plant-bugs: $planted planted, $missed not found"
+cd "$root"
+[ "$missed" = 0 ]

@@ -1,0 +1,27 @@
+// The examples of README.md, compiled; `ReadmeTests` checks that the page shows just this.
+
+// example 1
+import ConnectionFSM
+import Transports
+
+func example(endpoint: Endpoint) async throws {
+  let loop = try SocketEventLoop()
+  let lines = try DelimiterFraming(
+    delimiter: .lf, acknowledgement: .echo, pingLine: Array("ping".utf8))
+  let policy = try Policy(
+    backoff: Backoff(base: .seconds(1), cap: .seconds(30)),
+    heartbeat: Heartbeat(interval: .seconds(20), timeout: .seconds(5)))
+  let connection = try Connection(
+    StreamTransport(TCPDialer(loop: loop)) { lines }, policy: policy)
+
+  let watching = Task {
+    for await state in connection.states() { print(state) }
+  }
+  connection.connect(to: endpoint)
+  let outcome = try await connection.send(Message("hello"), in: LaneID(1))
+  print("hello was \(outcome)")  // acknowledged, however often the link died on the way
+  await connection.close()
+  watching.cancel()
+  loop.stop()
+}
+// end

@@ -1,0 +1,148 @@
+import ConnectionFSM
+import Testing
+import Transports
+
+#if canImport(Darwin)
+  import Darwin
+#elseif canImport(Musl)
+  import Musl
+#else
+  import Glibc
+#endif
+
+@Suite("I15: errors by symbol")
+struct SystemErrorTests {
+  @Test("FEATURES 8.2: every errno of the table has its symbol and its class")
+  func errnoTable() {
+    let table: [(Int32, SystemError, FailureClass)] = [
+      (ECONNREFUSED, .connectionRefused, .transient), (ETIMEDOUT, .timedOut, .transient),
+      (EHOSTUNREACH, .hostUnreachable, .transient), (EHOSTDOWN, .hostDown, .transient),
+      (ENETUNREACH, .networkUnreachable, .network), (ENETDOWN, .networkDown, .network),
+      (ENETRESET, .networkReset, .transient), (ECONNRESET, .connectionReset, .transient),
+      (ECONNABORTED, .connectionAborted, .transient), (EPIPE, .brokenPipe, .transient),
+      (ESHUTDOWN, .brokenPipe, .transient), (ENOTCONN, .notConnected, .transient),
+      (EADDRNOTAVAIL, .addressNotAvailable, .transient), (EADDRINUSE, .addressInUse, .transient),
+      (EMFILE, .tooManyOpenFiles, .transient), (ENFILE, .tooManyOpenFiles, .transient),
+      (ENOBUFS, .noBufferSpace, .transient), (ENOMEM, .noBufferSpace, .transient),
+      (EACCES, .accessDenied, .terminal), (EPERM, .accessDenied, .terminal),
+      (EAFNOSUPPORT, .addressFamilyNotSupported, .terminal),
+      (EPROTONOSUPPORT, .internalFault, .terminal), (EINVAL, .internalFault, .terminal),
+      (ENOTSOCK, .internalFault, .terminal), (EBADF, .internalFault, .terminal),
+      (EISCONN, .internalFault, .terminal), (EPROTO, .protocolFailure, .transient),
+      (EMSGSIZE, .other, .transient), (ECANCELED, .other, .transient),
+    ]
+    for (number, symbol, failureClass) in table {
+      #expect(SystemError(errno: number) == symbol)
+      #expect(Errno(number).cause.failureClass == failureClass)
+    }
+  }
+
+  @Test("I7: every number has a symbol, and one nobody knows is retried")
+  func totality() {
+    for number in Int32(-300)...300 { _ = SystemError(errno: number) }
+    for number in [Int32.min, 0, 4095, .max] {
+      #expect(SystemError(errno: number) == .other)
+      #expect(Cause(resolverCode: number == 0 ? 4095 : number, errno: 0).failureClass == .transient)
+    }
+  }
+
+  @Test("FEATURES 8.3: every answer of getaddrinfo has its symbol, EAI_SYSTEM that of errno")
+  func resolverTable() {
+    let table: [(Int32, ResolutionError)] = [
+      (EAI_AGAIN, .temporaryFailure), (EAI_NONAME, .unknownName), (EAI_FAIL, .permanentFailure),
+      (EAI_MEMORY, .outOfMemory), (EAI_FAMILY, .misconfigured), (EAI_SOCKTYPE, .misconfigured),
+      (EAI_SERVICE, .misconfigured), (EAI_BADFLAGS, .misconfigured),
+      (EAI_OVERFLOW, .misconfigured),
+    ]
+    for (code, symbol) in table {
+      #expect(Cause(resolverCode: code, errno: ENETDOWN) == .resolution(symbol))
+    }
+    #expect(Cause(resolverCode: EAI_SYSTEM, errno: ENETDOWN) == .system(.networkDown))
+    #if os(Linux)
+      // EAI_NODATA and EAI_ADDRFAMILY, which the C headers hide.
+      #expect(Cause(resolverCode: -5, errno: 0) == .resolution(.unknownName))
+      #expect(Cause(resolverCode: -9, errno: 0) == .resolution(.misconfigured))
+    #endif
+  }
+
+  @Test("binding to a source address that no interface has is EADDRNOTAVAIL")
+  func addressNotAvailable() {
+    let peer = Peer.unbound(isIPv6: false)
+    defer { peer.close() }
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    // 192.0.2.1, of the block for documentation (RFC 5737): on no interface, and nothing is sent.
+    address.sin_addr.s_addr = UInt32(0xC000_0201).bigEndian
+    let result = withUnsafeBytes(of: address) { bytes in
+      bytes.withMemoryRebound(to: sockaddr.self) {
+        bind(peer.descriptor, $0.baseAddress!, socklen_t(MemoryLayout<sockaddr_in>.size))
+      }
+    }
+    #expect(result == -1 && SystemError(errno: errno) == .addressNotAvailable)
+  }
+
+  @Test("a socket that TCP's simultaneous open connected to itself counts as refused")
+  func connectedToItself() {
+    let (peer, port) = Peer.bound("127.0.0.1")
+    defer { peer.close() }
+    let result = Peer.withLoopback(false, port: port) { connect(peer.descriptor, $0, $1) }
+    #expect(result == 0)
+    #expect(System.connectError(peer.descriptor) == Errno(ECONNREFUSED))
+  }
+
+  @Test("a loop that cannot be made says what is missing")
+  func loopError() {
+    #expect(LoopError(Errno(EMFILE)).description.contains("ulimit -n"))
+    #expect(LoopError(Errno(EAGAIN)).description.contains("one thread"))
+  }
+}
+
+@Suite("Dialling addresses one after another")
+struct SequentialDialingTests {
+  private let addresses: [SocketAddress] = {
+    guard case .addresses(let first) = Resolution(host: "::1", port: 1, numeric: true),
+      case .addresses(let second) = Resolution(host: "127.0.0.1", port: 2, numeric: true)
+    else { return [] }
+    return first + second
+  }()
+
+  @Test("each failure leads to the next address, the last one to giving up")
+  func order() {
+    var dialing = SequentialDialing()
+    let first = dialing.handle(.resolved(addresses))
+    let second = dialing.handle(.failed(attempt: 0, .system(.connectionRefused)))
+    let stale = dialing.handle(.failed(attempt: 0, .system(.timedOut)))
+    let last = dialing.handle(.failed(attempt: 1, .system(.timedOut)))
+    #expect(addresses.map(\.port) == [1, 2])
+    #expect(first == .connect(attempt: 0, addresses[0]))
+    #expect(second == .connect(attempt: 1, addresses[1]))
+    #expect(stale == .none)
+    #expect(last == .fail(.system(.connectionRefused)))
+  }
+
+  @Test("FEATURES 8.2: the most hopeful cause of all addresses is reported")
+  func verdict() {
+    let (terminal, network, transient) = (
+      Cause.system(.accessDenied), Cause.system(.networkUnreachable), Cause.system(.timedOut)
+    )
+    let cases = [
+      (terminal, terminal, terminal), (terminal, network, network), (network, terminal, network),
+      (network, network, network), (network, transient, transient), (transient, network, transient),
+      (terminal, transient, transient), (transient, terminal, transient),
+    ]
+    for (first, second, expected) in cases {
+      var dialing = SequentialDialing()
+      _ = dialing.handle(.resolved(addresses))
+      _ = dialing.handle(.failed(attempt: 0, first))
+      let effect = dialing.handle(.failed(attempt: 1, second))
+      #expect(effect == .fail(expected))
+    }
+  }
+
+  @Test("no address at all is an unknown name")
+  func none() {
+    var dialing = SequentialDialing()
+    let effect = dialing.handle(.resolved([]))
+    #expect(effect == .fail(.resolution(.unknownName)))
+  }
+}
