@@ -38,6 +38,7 @@ let package = Package(
     .testTarget(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
+    .testTarget(name: "DemoTests", dependencies: ["fsm-demo"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -15,6 +15,10 @@ enum Fixtures {
     return try JSONDecoder().decode(Scenario.self, from: data)
   }
 
+  static func text(_ name: String) throws -> String {
+    try String(contentsOf: URL(fileURLWithPath: path(name)), encoding: .utf8)
+  }
+
   private static func path(_ name: String) -> String {
     Bundle.module.bundlePath + "/Fixtures/" + name
   }

@@ -118,7 +118,7 @@ struct ConnectCommand: Command {
   private func conclude(_ session: ConnectSession, _ cause: Cause?) throws(Failure) {
     let summary = session.summary
     if format == .text {
-      Console.print("\nClosed after \(summary.figures).")
+      Console.print("\nClosed after \(summary.figures), with seed \(seed).")
       if let messages = summary.messages { Console.print("Messages: \(messages).") }
     }
     if let cause { throw Failure(.failed, "\(endpoint) is closed for good: \(cause)") }

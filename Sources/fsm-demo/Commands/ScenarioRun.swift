@@ -37,8 +37,8 @@ struct ScenarioRun {
     } catch {
       throw Failure(
         .failed,
-        "\(source): line \(summary.steps) of the trace, at \(summary.end) s: \(error); a bug of this "
-          + "package, which this scenario with --seed \(seed) replays: please report it")
+        "\(source): line \(summary.steps) of the trace, at \(summary.end) s: \(error); a bug of "
+          + "this package, which the scenario with --seed \(seed) replays: please report it")
     }
   }
 }

@@ -21,9 +21,9 @@ struct TourCommand: Command {
     Console.print(
       """
 
-      That was a connection's whole life: \(summary.figures) of virtual time.
-      Of its messages each ended once: \(summary.messages ?? "there were none"). Every wait was drawn
-      from seed \(run.seed); the same seed gives the same trace to the byte, on every computer.
+      That was a whole life: \(summary.figures) of virtual time.
+      Each message ended once: \(summary.messages ?? "there were none").
+      Every wait was drawn from seed \(run.seed), which gives the same bytes on every computer.
 
       Replay it     fsm-demo --seed \(run.seed)
       Other dice    fsm-demo --seed \(run.seed &+ 1)

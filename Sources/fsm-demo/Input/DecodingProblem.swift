@@ -14,8 +14,8 @@ enum DecodingProblem {
       return place(context.codingPath) + "the key “\(key.stringValue)” is missing"
     case .dataCorrupted(let context):
       if let problem = syntaxProblem(in: bytes) { return "is no JSON: \(problem)" }
-      // What a decoder of ours objects to has words of its own; only a number that does not fit comes
-      // without its place.
+      // What a decoder of ours objects to has words of its own; only a number that does not fit
+      // comes without its place.
       guard context.underlyingError == nil, !context.debugDescription.hasPrefix("The given") else {
         return "has a number out of range: seed is 0 to \(UInt64.max), lane 0 to 3, "
           + "bytes 0 to \(UInt32.max)"

@@ -3,7 +3,7 @@ enum Help {
   static var tool: String {
     let commands = Tool.commands.map { "  \($0.name.padded(to: 11))\($0.summary)" }
     return """
-      fsm-demo shows a connection that comes back: its decisions, in virtual time and on real sockets.
+      fsm-demo shows a connection that comes back: in virtual time, and on real sockets.
 
       Usage: fsm-demo [COMMAND] [OPTIONS]
 
@@ -18,9 +18,10 @@ enum Help {
 
       Colour is for terminals only, and NO_COLOR turns it off. --version prints the version.
 
-      Exit status: 0 all went well; 1 a scenario did not go as it says, a connection is closed for
-      good, or a message did not arrive for certain; 64 usage; 65 the file is no scenario; 66 it cannot
-      be read; 69 no socket could be had; 74 output cannot be written; 130 interrupted twice.
+      Exit status: 0 all went well; 1 a scenario did not go as it says, a connection is closed
+      for good, or a message did not arrive for certain; 64 usage; 65 the file is no scenario;
+      66 it cannot be read; 69 no socket could be had; 74 output cannot be written; 130
+      interrupted twice.
       """
   }
 
@@ -37,8 +38,8 @@ enum Help {
   static let tour = """
     Usage: fsm-demo [tour] [--seed N] [--format text|jsonl]
 
-    The whole life of one connection in virtual time: traffic, a peer that vanishes, refused dials, no
-    network, recovery, close. Nothing sleeps. The same seed gives the same bytes.
+    The whole life of one connection in virtual time: traffic, a peer that vanishes, refused
+    dials, no network, recovery, close. Nothing sleeps. The same seed gives the same bytes.
 
       --seed N         what waits and delays are drawn from (default 5)
       --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
@@ -60,10 +61,11 @@ enum Help {
     Usage: fsm-demo simulate FILE [--seed N] [--format text|jsonl]
            fsm-demo simulate --scenario NAME [--seed N] [--format text|jsonl]
 
-    Runs a scenario in virtual time and shows its trace. A scenario is a JSON file: a policy, a seed, and
-    steps, each with its time in seconds: what the application does (api.connect, api.send …), what the
-    network and the server do (net.open, net.refuse, net.silent_drop …), what the device does
-    (dev.sleep …), and what is expected (expect.state …). An unknown event is answered with the list.
+    Runs a scenario in virtual time and shows its trace. A scenario is a JSON file: a policy, a
+    seed, and steps, each with its time in seconds: what the application does (api.connect,
+    api.send …), what the network and the server do (net.open, net.refuse, net.silent_drop …),
+    what the device does (dev.sleep …), and what is expected (expect.state …). An unknown event
+    is answered with the list of those there are.
 
       --seed N         other dice than the scenario's own
       --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
@@ -71,7 +73,8 @@ enum Help {
       fsm-demo simulate --scenario accept-then-drop
       fsm-demo scenarios dead-peer > mine.json && fsm-demo simulate mine.json --seed 7
 
-    Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot be read.
+    Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot
+    be read.
 
     \(trace)
     """
@@ -79,8 +82,8 @@ enum Help {
   static let serve = """
     Usage: fsm-demo serve tcp://HOST:PORT [FAULT]
 
-    Sends every line back, and logs connections and lines. HOST is a numeric address; port 0 takes any
-    that is free and prints it. Ends with Ctrl-C.
+    Sends every line back, and logs connections and lines. HOST is a numeric address; port 0
+    takes any that is free and prints it. Ends with Ctrl-C.
 
       --refuse           refuse every dial
       --accept-and-drop  accept every dial and drop it at once
@@ -96,13 +99,14 @@ enum Help {
   static let connect = """
     Usage: fsm-demo connect tcp://HOST:PORT [--lane LANE] [--seed N] [--format text|jsonl]
 
-    Connects over a real socket, shows each step as it happens, sends standard input line by line, and
-    says how each line ended. What is typed while there is no connection waits and is sent in order. The
-    peer must send every line back, as fsm-demo serve does: the k-th line that comes back acknowledges
-    the k-th that was sent. After 15 s of silence the line “ping” asks for a sign of life.
+    Connects over a real socket, shows each step as it happens, sends standard input line by
+    line, and says how each line ended. What is typed while there is no connection waits and is
+    sent in order. The peer must send every line back, as fsm-demo serve does: the k-th line
+    that comes back acknowledges the k-th that was sent. After 15 s of silence the line “ping”
+    asks for a sign of life.
 
       --lane at-least-once   send again after a loss until it is acknowledged (default)
-      --lane at-most-once    send once; written when the system took it, in doubt if the link died
+      --lane at-most-once    send once: written once the system took it, or in doubt
       --seed N               what the waits are drawn from (default: drawn from the system)
       --format jsonl         standard output has the trace for programs, standard error the rest
 
@@ -112,8 +116,8 @@ enum Help {
       fsm-demo connect tcp://127.0.0.1:7000
       seq 1 1000 | fsm-demo connect tcp://127.0.0.1:7000
 
-    Exit status: 0 every line arrived; 1 one did not for certain, or the connection closed for good;
-    130 interrupted twice.
+    Exit status: 0 every line arrived; 1 one did not for certain, or the connection closed for
+    good; 130 interrupted twice.
 
     \(trace)
     """
@@ -121,9 +125,9 @@ enum Help {
   static let table = """
     Usage: fsm-demo table [--format text|markdown|mermaid|dot]
 
-    What the machine does in each phase with each kind of input: the phases it may go to and the effects
-    it may have. Nothing of it is written by hand: machines are driven from rest into every phase that
-    can be reached, with every input, and this is what was seen.
+    What the machine does in each phase with each kind of input: the phases it may go to and the
+    effects it may have. Nothing of it is written by hand: machines are driven from rest into
+    every phase that can be reached, with every input, and this is what was seen.
 
       fsm-demo table                                      for people
       fsm-demo table --format markdown                    every row, also what is ignored
@@ -134,8 +138,8 @@ enum Help {
   static let bench = """
     Usage: fsm-demo bench
 
-    Measures what a transition costs, beside a bare switch over a small enum in the same run. Medians of
-    several runs; figures of a debug build mean nothing:
+    Measures what a transition costs, beside a bare switch over a small enum in the same run.
+    Medians of several runs; figures of a debug build mean nothing:
 
       swift run -c release fsm-demo bench
     """

@@ -44,9 +44,8 @@ enum ScenarioFile {
   }
 
   private static func unreadable(_ path: String, _ problem: Int32) -> Failure {
-    Failure(
-      .noInput,
-      "\(path): \(String(cString: strerror(problem))); built-in scenarios are run with --scenario NAME"
-    )
+    let words = String(cString: strerror(problem))
+    return Failure(
+      .noInput, "\(path): \(words); built-in scenarios are run with --scenario NAME")
   }
 }

@@ -1,0 +1,73 @@
+import Dispatch
+import Foundation
+
+/// The built `fsm-demo`, run as a user runs it.
+struct Demo {
+  /// What a run gave.
+  struct Outcome {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  private final class Place {}
+
+  /// SwiftPM builds the tool beside the bundle, or the executable, of the tests.
+  static let executable: URL = {
+    let tests = Bundle(for: Place.self).bundleURL
+    let folder = tests.pathExtension == "xctest" ? tests.deletingLastPathComponent() : tests
+    return folder.appendingPathComponent("fsm-demo")
+  }()
+
+  private let process = Process()
+  private let output = Pipe()
+  private let errors = Pipe()
+
+  /// Starts the tool; it is ended after a minute, which none of the tests needs.
+  init(_ arguments: [String], input: String = "") throws {
+    process.executableURL = Self.executable
+    process.arguments = arguments
+    process.standardOutput = output
+    process.standardError = errors
+    let pipe = Pipe()
+    process.standardInput = pipe
+    try process.run()
+    pipe.fileHandleForWriting.write(Data(input.utf8))
+    try pipe.fileHandleForWriting.close()
+    let process = process
+    DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
+      if process.isRunning { process.terminate() }
+    }
+  }
+
+  /// Runs the tool to its end.
+  static func run(_ arguments: String..., input: String = "") throws -> Outcome {
+    try Demo(arguments, input: input).finish()
+  }
+
+  func finish() -> Outcome {
+    // What complains is short and fits the pipe, so one after the other will do.
+    let output = output.fileHandleForReading.readDataToEndOfFile()
+    let errors = errors.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    return Outcome(
+      status: process.terminationStatus, output: String(decoding: output, as: UTF8.self),
+      errors: String(decoding: errors, as: UTF8.self))
+  }
+
+  /// Waits for the first line of the output.
+  func firstLine() -> String {
+    var line = Data()
+    while !line.contains(UInt8(ascii: "\n")) {
+      let bytes = output.fileHandleForReading.availableData
+      if bytes.isEmpty { break }
+      line += bytes
+    }
+    return String(decoding: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+  }
+
+  func end() {
+    process.terminate()
+    process.waitUntilExit()
+  }
+}
