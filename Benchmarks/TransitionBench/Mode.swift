@@ -52,7 +52,9 @@ extension Mode {
       _ = driver.feed(.transport(epoch, .writabilityChanged(false)))
     }
     if self == .blocked || self == .evicting {
-      for _ in 0..<(self == .blocked ? Self.backlog - 1 : Self.backlog) { _ = driver.feed(.offer(lane, byteCount: 100)) }
+      for _ in 0..<(self == .blocked ? Self.backlog - 1 : Self.backlog) {
+        _ = driver.feed(.offer(lane, byteCount: 100))
+      }
     }
     return driver
   }

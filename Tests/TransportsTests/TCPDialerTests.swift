@@ -232,7 +232,7 @@ extension RealSockets {
     func nothingLeft() async throws {
       // The loop's thread has a name, by which it is counted, only once it runs.
       await loop.run {}
-      let descriptors = ProcessCounts.descriptors
+      let timers = ProcessCounts.timers
       let sockets = ProcessCounts.sockets
       let threads = ProcessCounts.threads
       let server = try TestServer { $0.echo() }
@@ -267,7 +267,7 @@ extension RealSockets {
       let watch = try SocketEventLoop()
       await watch.until {
         ProcessCounts.sockets <= sockets && ProcessCounts.threads <= threads
-          && ProcessCounts.descriptors <= descriptors + 3
+          && ProcessCounts.timers <= timers + 3
       }
       watch.stop()
     }
