@@ -8,8 +8,8 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-# Mode and limit in instructions.
-limits=(received:100 stale:100 early:100 due:150 blocked:150 transmit:200 settled:200)
+# Mode and limit in instructions. Evicting does the work of blocked, and ends a message besides.
+limits=(received:100 stale:100 early:100 due:150 blocked:150 transmit:200 settled:200 evicting:300)
 driver_limit=30
 few=1000
 many=3000

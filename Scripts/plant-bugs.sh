@@ -55,7 +55,7 @@ bug retry-after-close I1 $core/Machine/Machine+Intent.swift \
 bug epoch-guard-off I2 $core/Machine/Machine.swift \
   'guard primary?.epoch == epoch else { return .ignored(.staleEpoch) }
       return transportReported' \
-  'guard primary != nil else { return .ignored(.staleEpoch) }
+  'guard primary != nil, epoch.rawValue > 0 else { return .ignored(.staleEpoch) }
       return transportReported' "$explore"
 bug old-link-kept I3 $core/Machine/Machine+Intent.swift \
   'effects.append(.abortTransport(link.epoch))

@@ -34,6 +34,9 @@ final class Driver {
     return disposition
   }
 
+  /// Whether the last call had no effect.
+  var hasNone: Bool { effects.isEmpty }
+
   /// Whether the last call had this one effect.
   func hasOnly(_ effect: Effect) -> Bool { effects.count == 1 && effects[0] == effect }
 }

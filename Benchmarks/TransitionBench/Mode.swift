@@ -10,8 +10,10 @@ enum Mode: String, CaseIterable {
   case early
   /// The deadline has come and a ping is sent; the answer arrives in between.
   case due
-  /// A message is offered to a full lane of a link that takes none, and evicts the oldest.
+  /// A message is offered to a link that takes none, and waits; it is taken back in between.
   case blocked
+  /// A message is offered to a full lane of a link that takes none, and evicts the oldest.
+  case evicting
   /// A message is offered to an open link and given to it; it is written in between.
   case transmit
   /// A message was written; it is offered in between.
@@ -23,7 +25,7 @@ private let epoch = Epoch(2)
 private let tick = TimeSpan.microseconds(100)
 
 extension Mode {
-  /// How many messages wait in `blocked`: as many as the lane holds.
+  /// How many messages wait in `evicting`: as many as the lane holds. In `blocked`, one less.
   private static let backlog: UInt64 = 64
 
   private static func policy() throws(PolicyError) -> Policy {
@@ -46,9 +48,11 @@ extension Mode {
     driver.now = driver.now + .seconds(100)
     _ = driver.feed(.deadlineReached)
     _ = driver.feed(.transport(epoch, .opened))
-    if self == .blocked {
+    if self == .blocked || self == .evicting {
       _ = driver.feed(.transport(epoch, .writabilityChanged(false)))
-      for _ in 0..<Self.backlog { _ = driver.feed(.offer(lane, byteCount: 100)) }
+    }
+    if self == .blocked || self == .evicting {
+      for _ in 0..<(self == .blocked ? Self.backlog - 1 : Self.backlog) { _ = driver.feed(.offer(lane, byteCount: 100)) }
     }
     return driver
   }
@@ -76,6 +80,12 @@ extension Mode {
       let answered = driver.feed(.transport(epoch, .pong(number)))
       return disposition == .accepted && isAsked && answered == .accepted
     case .blocked:
+      let disposition = driver.feedCounted(.offer(lane, byteCount: 100))
+      let waits = driver.hasNone
+      let taken = MessageID(lane: lane, sequence: id.sequence + Self.backlog - 1)
+      let cancelled = driver.feed(.cancel(taken))
+      return disposition == .taken(taken) && waits && cancelled == .accepted
+    case .evicting:
       let disposition = driver.feedCounted(.offer(lane, byteCount: 100))
       return disposition == .taken(MessageID(lane: lane, sequence: index + 1 + Self.backlog))
         && driver.hasOnly(.settle(MessageRange(id, id), .evicted))

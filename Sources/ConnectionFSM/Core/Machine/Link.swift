@@ -4,7 +4,7 @@ public struct Link: Equatable, BitwiseCopyable, Sendable {
   public enum Stage: UInt8, CaseIterable, BitwiseCopyable, Sendable {
     /// Dialled. Leads to authenticating, open, or the end.
     case connecting
-    /// The transport is open, the session is not ready. Leads to open, closing, or the end.
+    /// The transport is open, the session is not ready. Leads to open or the end.
     case authenticating
     /// Messages flow. Leads to closing or the end.
     case open
@@ -54,8 +54,7 @@ public struct Link: Equatable, BitwiseCopyable, Sendable {
   }
 
   mutating func close(at now: Instant) {
-    trapUnless(
-      stage == .authenticating || stage == .open, "only a link with a peer closes politely")
+    trapUnless(stage == .open, "only an open link closes politely")
     enter(.closing, at: now)
     pingSentAt = nil
   }

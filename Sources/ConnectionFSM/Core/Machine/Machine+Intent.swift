@@ -69,13 +69,22 @@ extension Machine {
   mutating func offer(
     to lane: LaneID, byteCount: UInt32, into effects: inout Effects
   ) -> Disposition {
-    let epoch = receptiveEpoch
-    if epoch == nil, isOver { return .rejected(.closed) }
+    var receptive: Epoch?
+    if let primary {
+      if primary.stage == .closing { return .rejected(.closed) }
+      if primary.stage == .open, primary.writable { receptive = primary.epoch }
+    } else if case .closed = state {
+      return .rejected(.closed)
+    }
+    let expiry = queue.nextExpiry
     // The timer may be late (a loaded loop, a sleep): what has outlived its time holds no place.
     queue.expire(at: now, into: &effects)
     // No other lane can have something to give: each gave what its window admits when it changed.
-    return queue.offer(
-      lane, byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+    let disposition = queue.offer(
+      lane, byteCount: byteCount, at: now, launchedOn: receptive, into: &effects)
+    // The one fact behind a deadline that an offer can change; mostly it does not.
+    if queue.nextExpiry != expiry { nextDeadline = deriveNextDeadline() }
+    return disposition
   }
 
   /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a
@@ -86,12 +95,6 @@ extension Machine {
     // Nor may a late timer let it out.
     queue.expire(at: now, into: &effects)
     queue.launch(on: epoch, into: &effects)
-  }
-
-  @inline(always)
-  private var isOver: Bool {
-    if case .closed = state { return true }
-    return primary?.stage == .closing
   }
 
   /// The link that takes messages just now.

@@ -16,7 +16,7 @@ public struct Machine: Sendable {
   /// The replacement that opens beside the primary in a planned rollover; at no other time.
   public internal(set) var standby: Link?
   /// When the driver must send ``Input/deadlineReached``; nil while nothing is waited for.
-  public private(set) var nextDeadline: Instant?
+  public internal(set) var nextDeadline: Instant?
 
   /// Whether the application wants a connection. Written by connect and close alone (I1).
   var wanted = false
@@ -65,8 +65,8 @@ public struct Machine: Sendable {
     effects.removeAll()
     if instant > now { now = instant }
     let disposition = dispatch(input, into: &effects)
-    if case .ignored = disposition { return disposition }
-    nextDeadline = deriveNextDeadline()
+    // What was ignored changed nothing, and an offer sees to its own expiry.
+    if case .accepted = disposition { nextDeadline = deriveNextDeadline() }
     #if DEBUG
       if let broken = brokenInvariant { trap(broken, input) }
     #endif

@@ -20,8 +20,8 @@ struct LaneQueue: Sendable {
   private(set) var count: UInt32 = 0
   /// How many of them, the oldest, are with the transport.
   private(set) var inFlight: UInt32 = 0
-  /// Their payload bytes.
-  private(set) var byteCount: UInt32 = 0
+  /// How many payload bytes there is room for.
+  private var bytesLeft: UInt32
   /// The newest message ever taken.
   private(set) var lastID: MessageID
   /// The newest message ever given to a transport: up to here an unsettled end is in doubt.
@@ -32,9 +32,13 @@ struct LaneQueue: Sendable {
 
   init(_ id: LaneID, _ lane: Lane) {
     self.lane = lane
+    bytesLeft = lane.byteLimit
     lastID = MessageID(lane: id, sequence: 0)
     sentThrough = lastID
   }
+
+  /// The payload bytes of the messages that live in the lane.
+  var byteCount: UInt32 { lane.byteLimit &- bytesLeft }
 
   /// How many messages wait to be given to a transport.
   var waiting: UInt32 { count &- inFlight }
@@ -64,7 +68,7 @@ extension LaneQueue {
     byteCount newBytes: UInt32, at now: Instant, launchedOn epoch: Epoch?,
     into effects: inout Effects
   ) -> Disposition {
-    if !hasRoom(for: newBytes, besides: count, byteCount) {
+    if count >= lane.countLimit || newBytes > bytesLeft {
       guard newBytes <= lane.byteLimit else { return .rejected(.tooLarge) }
       guard lane.overflow == .dropOldest, makeRoom(for: newBytes, into: &effects) else {
         return .rejected(.full)
@@ -73,8 +77,9 @@ extension LaneQueue {
     append(byteCount: newBytes, at: now)
     if let epoch, inFlight < lane.window {
       launchNewest(on: epoch, into: &effects)
-    } else {
-      deriveNextExpiry()
+    } else if waiting == 1, let timeToLive = lane.timeToLive {
+      // The first to wait; behind others it changes nothing.
+      nextExpiry = now.later(by: timeToLive)
     }
     return .taken(lastID)
   }
@@ -88,15 +93,8 @@ extension LaneQueue {
     effects.append(.transmit(epoch, MessageRange(lastID, lastID)))
   }
 
-  @inline(always)
-  private func hasRoom(
-    for newBytes: UInt32, besides count: UInt32, _ byteCount: UInt32
-  ) -> Bool {
-    count < lane.countLimit && UInt64(byteCount) &+ UInt64(newBytes) <= UInt64(lane.byteLimit)
-  }
-
   /// Evicts the oldest waiting messages, as many as must go; none and false if that is too few.
-  @inline(always)
+  @inline(never)
   private mutating func makeRoom(for newBytes: UInt32, into effects: inout Effects) -> Bool {
     var evicted: UInt32 = 0
     var evictedBytes: UInt32 = 0
@@ -104,8 +102,9 @@ extension LaneQueue {
       guard evicted < waiting else { return false }
       evictedBytes &+= self[inFlight &+ evicted].byteCount
       evicted &+= 1
-    } while !hasRoom(for: newBytes, besides: count &- evicted, byteCount &- evictedBytes)
+    } while count &- evicted >= lane.countLimit || newBytes > bytesLeft &+ evictedBytes
     remove(evicted, evictedBytes, at: inFlight, as: .evicted, into: &effects)
+    deriveNextExpiry()
     return true
   }
 
@@ -115,9 +114,10 @@ extension LaneQueue {
     lastID = lastID.next
     self[count] = Entry(id: lastID, offeredAt: now, byteCount: newBytes)
     count &+= 1
-    byteCount &+= newBytes
+    bytesLeft &-= newBytes
   }
 
+  @inline(never)
   private mutating func grow() {
     let unused = Entry(id: lastID, offeredAt: .origin, byteCount: 0)
     var larger: [Entry] = []
@@ -157,7 +157,7 @@ extension LaneQueue {
     repeat {
       let entry = self[0]
       last = entry.id
-      byteCount &-= entry.byteCount
+      bytesLeft &+= entry.byteCount
       head &+= 1
       count &-= 1
       inFlight &-= 1
@@ -230,7 +230,7 @@ extension LaneQueue {
     if place > 0 { closeGap(of: removed, at: place) }
     head &+= removed
     count &-= removed
-    byteCount &-= removedBytes
+    bytesLeft &+= removedBytes
   }
 
   /// Never-sent and in-doubt are different words: what some transport was given before is in doubt,

@@ -72,10 +72,13 @@ extension SendQueue {
     into effects: inout Effects
   ) -> Disposition {
     guard id.rawValue < laneCount else { return .rejected(.noSuchLane) }
-    let disposition = withLane(id) { lane in
-      lane.offer(byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+    let (disposition, hasNewExpiry) = withLane(id) { lane in
+      let expiry = lane.nextExpiry
+      let disposition = lane.offer(
+        byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+      return (disposition, lane.nextExpiry != expiry)
     }
-    deriveNextExpiry()
+    if hasNewExpiry { deriveNextExpiry() }
     return disposition
   }
 
