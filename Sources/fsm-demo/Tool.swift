@@ -9,6 +9,10 @@ enum Tool {
     ConnectCommand.self, TableCommand.self, BenchCommand.self,
   ]
 
+  /// How the user calls the tool, for commands that are there to be copied.
+  static let invocation =
+    Bundle.main.executablePath?.contains("/.build/") == true ? "swift run fsm-demo" : "fsm-demo"
+
   static func main() async {
     // A reader that went away is found out by write, which then ends the tool in the usual way; a
     // peer that went away is found out by the transport.

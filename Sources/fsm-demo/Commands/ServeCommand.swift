@@ -69,7 +69,7 @@ struct ServeCommand: Command {
       let bound = try server.start(host: host, port: port)
       let endpoint = Endpoint(host: host, port: bound)
       Console.print("\(endpoint) \(behaviour); end with Ctrl-C. In another terminal:")
-      Console.print("  fsm-demo connect \(endpoint)")
+      Console.print("  \(Tool.invocation) connect \(endpoint)")
     } catch {
       return error
     }

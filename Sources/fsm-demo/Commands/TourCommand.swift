@@ -18,6 +18,7 @@ struct TourCommand: Command {
     let run = ScenarioRun(scenario, from: "tour", options: options)
     let summary = try run.run()
     guard options.format == .text else { return }
+    let demo = Tool.invocation
     Console.print(
       """
 
@@ -25,11 +26,11 @@ struct TourCommand: Command {
       Each message ended once: \(summary.messages ?? "there were none").
       Every wait was drawn from seed \(run.seed), which gives the same bytes on every computer.
 
-      Replay it     fsm-demo --seed \(run.seed)
-      Other dice    fsm-demo --seed \(run.seed &+ 1)
-      More stories  fsm-demo scenarios
-      Real sockets  fsm-demo serve tcp://127.0.0.1:7000
-                    fsm-demo connect tcp://127.0.0.1:7000     (in another terminal)
+      Replay it     \(demo) --seed \(run.seed)
+      Other dice    \(demo) --seed \(run.seed &+ 1)
+      More stories  \(demo) scenarios
+      Real sockets  \(demo) serve tcp://127.0.0.1:7000
+                    \(demo) connect tcp://127.0.0.1:7000     (in another terminal)
       """)
   }
 }
