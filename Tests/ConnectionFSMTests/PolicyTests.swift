@@ -94,7 +94,7 @@ struct PolicyTests {
   func refuses(bad: Bad) {
     let error = #expect(throws: PolicyError.self) { try bad.make() }
     #expect(error.map { "\($0.knob)" } == bad.knob)
-    #expect(error.map { "\($0)".hasPrefix("policy: \(bad.knob) ") } == true)
+    #expect(error.map { "\($0)".hasPrefix("policy: \(bad.knob): ") } == true)
     #expect(error.map { "\($0.mend)".contains("must ") } == true)
   }
 

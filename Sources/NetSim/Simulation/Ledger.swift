@@ -9,7 +9,10 @@ struct Ledger: Sendable {
   private(set) var waits: [TimeSpan] = []
   private(set) var wire: [String] = []
 
-  private var ids: [(label: String, id: MessageID)] = []
+  // For look-ups alone; what is listed in order is in the arrays.
+  private var ids: [String: MessageID] = [:]
+  private var labels: [MessageID: String] = [:]
+  private var places: [String: Int] = [:]
   private var outcomes: [(label: String, outcome: String)] = []
 
   mutating func note(_ record: TraceRecord, machine: Machine) {
@@ -29,35 +32,38 @@ struct Ledger: Sendable {
     }
     guard let label = offered.take() else { return }
     switch record.disposition {
-    case .taken(let id): ids.append((label, id))
-    case .rejected(let rejection): outcomes.append((label, "rejected(\(rejection))"))
+    case .taken(let id):
+      ids[label] = id
+      labels[id] = label
+    case .rejected(let rejection): end(label, "rejected(\(rejection))")
     case .accepted, .ignored: break
     }
   }
 
   mutating func sent(_ id: MessageID) {
-    if let label = label(of: id) { wire.append(label) }
+    if let label = labels[id] { wire.append(label) }
   }
 
   mutating func ended(_ id: MessageID, _ outcome: String) {
-    if let label = label(of: id) { outcomes.append((label, outcome)) }
+    if let label = labels[id] { end(label, outcome) }
   }
 
-  func id(of label: String) -> MessageID? { ids.first { $0.label == label }?.id }
-
-  func knows(_ label: String) -> Bool {
-    id(of: label) != nil || outcomes.contains { $0.label == label }
+  private mutating func end(_ label: String, _ outcome: String) {
+    places[label] = outcomes.count
+    outcomes.append((label, outcome))
   }
+
+  func id(of label: String) -> MessageID? { ids[label] }
+
+  func knows(_ label: String) -> Bool { ids[label] != nil || places[label] != nil }
 
   /// Every message that ended and how, in that order.
   var allOutcomes: [String] { outcomes.map { "\($0.label) \($0.outcome)" } }
 
   /// How the message ended; `pending` while it lives.
   func outcome(of label: String) -> String? {
-    outcomes.first { $0.label == label }?.outcome ?? (id(of: label) == nil ? nil : "pending")
+    places[label].map { outcomes[$0].outcome } ?? (ids[label] == nil ? nil : "pending")
   }
-
-  private func label(of id: MessageID) -> String? { ids.first { $0.id == id }?.label }
 }
 
 extension Simulation {

@@ -25,7 +25,9 @@ package final class TCPListener {
     self.accepted = accepted
   }
 
-  deinit { stop() }
+  deinit {
+    if let registration { loop.close(registration) }
+  }
 
   /// Binds a numeric address and listens.
   /// - Parameters:
@@ -60,6 +62,7 @@ package final class TCPListener {
     guard let registration else { return }
     self.registration = nil
     loop.close(registration)
+    loop.arm(self, at: nil)
   }
 }
 
@@ -72,14 +75,28 @@ extension TCPListener: DescriptorHandler {
         let stream = try TCPStream(loop: loop, accepted: try System.accept(raw))
         stream.start(observer: accepted(stream))
       } catch {
-        // EAGAIN: none is left. Otherwise this one is gone again, or descriptors are short, and
-        // then the next turn tries anew.
+        // None is left, or this one is gone again. Otherwise descriptors are short, and who dials
+        // would be announced in every turn: look away for a while.
+        if error.isShortage { pause() }
         return
       }
     }
   }
 
   func loopStopped() { registration = nil }
+
+  private func pause() {
+    guard let registration else { return }
+    try? loop.setInterest([], of: registration)
+    loop.arm(self, at: loop.now + .milliseconds(100))
+  }
+}
+
+extension TCPListener: DeadlineHandler {
+  package func deadlineReached() {
+    guard let registration else { return }
+    try? loop.setInterest(.read, of: registration)
+  }
 }
 
 /// Why a listener could not be started, and the mend.

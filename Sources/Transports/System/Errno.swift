@@ -17,6 +17,9 @@ package struct Errno: Error, Equatable {
 
   package init(_ number: Int32) { self.number = number }
 
+  /// Whether it speaks of descriptors or memory, which may be had a little later.
+  var isShortage: Bool { [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(number) }
+
   /// The error as the machine knows it.
   package var cause: Cause { .system(SystemError(errno: number)) }
 }

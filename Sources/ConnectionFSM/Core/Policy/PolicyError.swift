@@ -13,6 +13,6 @@ public struct PolicyError: Error, Sendable {
 
 #if !hasFeature(Embedded)
   extension PolicyError: CustomStringConvertible {
-    public var description: String { "policy: \(knob) \(mend)" }
+    public var description: String { "policy: \(knob): \(mend)" }
   }
 #endif
