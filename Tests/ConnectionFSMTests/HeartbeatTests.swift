@@ -121,9 +121,9 @@ struct HeartbeatTests {
   }
 
   @Test(
-    "a pong deadline that is late by less than a timeout stands",
+    "RC047: a pong deadline that is late by less than a second stands",
     arguments: [
-      (Int64(0), true), (9_999_999_999, true), (10_000_000_000, false),
+      (Int64(0), true), (999_999_999, true), (1_000_000_000, false),
     ])
   func slightlyLate(nanoseconds: Int64, stands: Bool) throws {
     var rig = Rig.opened(try Policy.made(heartbeat: beat))

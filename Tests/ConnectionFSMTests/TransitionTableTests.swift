@@ -54,7 +54,7 @@ struct TransitionTableTests {
     #expect(describe(scene.rig.machine.state) == expected)
   }
 
-  private func describe(_ state: State) -> String {
+  private func describe(_ state: Machine.State) -> String {
     switch state {
     case .suspended(let suspended): "suspended(\(suspended.hold))"
     case .closed(let closed): "closed(\(closed.reason), \(render(closed.cause)))"

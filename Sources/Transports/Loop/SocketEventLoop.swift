@@ -58,14 +58,16 @@ public final class SocketEventLoop: EventLoop, @unchecked Sendable {
   /// Nanoseconds since the loop was made, with the time that the system slept.
   public var now: Instant { Instant(nanoseconds: System.continuousTime() - origin) }
 
+  /// Whether the caller runs on this loop.
   public var isCurrent: Bool {
     loopThread.load(ordering: .relaxed) == System.currentThread
   }
 
-  /// Runs the work on the loop, in one order with the jobs of tasks that prefer this loop. Once the
-  /// loop has stopped the work is let go without being run.
-  public func execute(_ work: @escaping @Sendable () -> Void) {
-    _ = queue.append(.closure(work), fromLoop: isCurrent, wake: poller.wake)
+  /// Runs the work on the loop, in one order with the jobs of tasks that prefer this loop.
+  /// - Returns: False once the loop has stopped; the work is let go without being run.
+  @discardableResult
+  public func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
+    queue.append(.closure(work), fromLoop: isCurrent, wake: poller.wake)
   }
 
   /// Runs a task's job on the loop; on the default executor once the loop has stopped, because a
@@ -90,7 +92,8 @@ public final class SocketEventLoop: EventLoop, @unchecked Sendable {
   /// thread ends after the present turn. Repeated calls do no harm.
   ///
   /// Work given before is still run. Then sockets that are open on this loop are closed, of which
-  /// their observers hear nothing, and deadline handlers are let go.
+  /// their observers hear nothing, and deadline handlers are let go. Close connections first: one
+  /// that still lives is cut without a word, and messages in it are never told their end.
   public func stop() {
     queue.stop(wake: poller.wake)
     guard !isCurrent else { return }
@@ -154,19 +157,22 @@ extension SocketEventLoop {
     for _ in 0..<Self.batchesPerTurn {
       queue.take(into: &batch)
       guard !batch.isEmpty else { return }
-      for work in batch {
-        switch work {
-        case .closure(let closure): closure()
-        case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-        }
-      }
+      for work in batch { run(work) }
       // What a burst needed is not kept for ever.
       batch.removeAll(keepingCapacity: batch.count <= 4096)
     }
   }
 
+  private func run(_ work: Work) {
+    switch work {
+    case .closure(let closure): closure()
+    case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+    }
+  }
+
   private func finish() {
-    runWork()
+    // What was accepted is run; from here on nothing is accepted.
+    for work in queue.end() { run(work) }
     for registration in registrations.registrations {
       let handler = registrations.handler(of: registration)
       close(registration)
@@ -176,10 +182,8 @@ extension SocketEventLoop {
     let handlers = deadlines
     deadlines = DeadlineHeap()
     withExtendedLifetime(handlers) {}
-    let late = queue.end()
     poller.close()
     loopThread.store(0, ordering: .relaxed)
-    for case .job(let job) in late { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
   }
 }
 
@@ -213,7 +217,10 @@ extension SocketEventLoop {
   /// Forgets a socket and closes it. From any thread: elsewhere than on the loop it happens there
   /// soon.
   func close(_ registration: Registration) {
-    guard isCurrent else { return execute { self.close(registration) } }
+    guard isCurrent else {
+      execute { self.close(registration) }
+      return
+    }
     try? setInterest([], of: registration)
     _ = registrations.remove(registration)
   }

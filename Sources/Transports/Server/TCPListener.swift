@@ -70,7 +70,7 @@ extension TCPListener: DescriptorHandler {
   func descriptorReady(_ registration: Registration, for ready: Interest) {
     guard self.registration == registration else { return }
     // A few a turn: a storm of dials must not starve the connections there are.
-    for _ in 0..<16 {
+    for _ in 0..<16 where self.registration == registration {
       do throws(Errno) {
         let stream = try TCPStream(loop: loop, accepted: try System.accept(raw))
         stream.start(observer: accepted(stream))

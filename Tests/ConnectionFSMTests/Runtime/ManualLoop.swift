@@ -7,7 +7,7 @@ final class ManualLoop: EventLoop {
     var now = Instant.origin
     var work: [@Sendable () -> Void] = []
     var jobs: [UnownedJob] = []
-    var isRunning = false
+    var hasStopped = false
   }
 
   private let state = Mutex(State())
@@ -15,14 +15,20 @@ final class ManualLoop: EventLoop {
   private nonisolated(unsafe) var deadlines: [(handler: any DeadlineHandler, at: Instant)] = []
 
   var now: Instant { state.withLock { $0.now } }
-  var isCurrent: Bool { state.withLock { $0.isRunning } }
 
   /// How many handlers are armed.
   var armed: Int { deadlines.count }
 
-  func execute(_ work: @escaping @Sendable () -> Void) {
-    state.withLock { $0.work.append(work) }
+  @discardableResult
+  func execute(_ work: @escaping @Sendable () -> Void) -> Bool {
+    state.withLock { state in
+      if !state.hasStopped { state.work.append(work) }
+      return !state.hasStopped
+    }
   }
+
+  /// Refuses everything from now on.
+  func stop() { state.withLock { $0.hasStopped = true } }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
@@ -39,12 +45,10 @@ final class ManualLoop: EventLoop {
     while true {
       let work = state.withLock { state -> [@Sendable () -> Void] in
         defer { state.work = [] }
-        state.isRunning = !state.work.isEmpty
         return state.work
       }
       if work.isEmpty { return }
       for piece in work { piece() }
-      state.withLock { $0.isRunning = false }
     }
   }
 

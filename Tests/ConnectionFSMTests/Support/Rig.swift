@@ -104,7 +104,7 @@ extension Rig {
   }
 
   /// Who holds the machine, if anyone does.
-  var hold: Suspended.Hold? {
+  var hold: Machine.Suspended.Hold? {
     if case .suspended(let suspended) = machine.state { return suspended.hold }
     return nil
   }

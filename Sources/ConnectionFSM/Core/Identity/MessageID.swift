@@ -13,9 +13,9 @@ public struct MessageID: Equatable, Comparable, BitwiseCopyable, Sendable {
   // The lane in the two highest bits, the sequence in the other 62: one word, one comparison.
   @usableFromInline let bits: UInt64
 
-  /// Makes an id; the sequence starts at 1 in each lane.
+  /// Makes an id of one of the four lanes; the sequence starts at 1 in each.
   @inlinable
-  public init(lane: LaneID, sequence: UInt64) {
+  package init(lane: LaneID, sequence: UInt64) {
     bits = UInt64(lane.rawValue & 3) << 62 | (sequence & (1 << 62 - 1))
   }
 
@@ -46,9 +46,9 @@ public struct MessageRange: Equatable, BitwiseCopyable, Sendable {
   /// The highest id, of the same lane.
   public let last: MessageID
 
-  /// Makes a range from its two ends.
+  /// Makes a range from its two ends, of one lane and in order.
   @inlinable
-  public init(_ first: MessageID, _ last: MessageID) {
+  package init(_ first: MessageID, _ last: MessageID) {
     self.first = first
     self.last = last
   }

@@ -44,9 +44,9 @@ extension Machine {
   private mutating func pathLost(into effects: inout Effects) {
     if let link = primary {
       switch link.stage {
-      case .connecting, .authenticating: primary?.suspect = true
+      case .connecting: primary?.suspect = true
       case .open: suspect(link, into: &effects)
-      case .closing: break
+      case .authenticating, .closing: break
       }
       return
     }
@@ -74,6 +74,8 @@ extension Machine {
     }
   }
 
+  // An open link under suspicion stays so: the peer was asked, and has its time. To ask anew at
+  // each return would let a flapping path put the verdict off for ever (I19).
   private mutating func pathRegained(into effects: inout Effects) {
     networkFailures = 0
     if let link = primary, link.stage == .connecting, link.suspect {

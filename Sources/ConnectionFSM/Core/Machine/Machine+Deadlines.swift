@@ -2,7 +2,7 @@
 // and nothing to cancel: a deadline dies with the facts it is derived from (I4).
 
 /// Why the machine wants to be woken.
-public enum DeadlineReason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
+enum DeadlineReason {
   /// The attempt has taken too long.
   case connect
   /// The session stage has taken too long.
@@ -19,15 +19,13 @@ public enum DeadlineReason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case retry
   /// The path has been down for so long that the signal is doubted.
   case probe
-  /// A waiting message has outlived its time.
-  case expiry
 }
 
 /// What is waited for, and until when.
 typealias Deadline = (reason: DeadlineReason, at: Instant)
 
 // On the parts and not on the machine, which is large: a call that takes it by value copies it.
-extension Link {
+extension Machine.Link {
   @inline(always)
   func deadline(under policy: Policy) -> Deadline? {
     // Asked after every transition, and nearly always while open: a comparison, no jump table.
@@ -43,7 +41,7 @@ extension Link {
   }
 }
 
-extension Link {
+extension Machine.Link {
   @inline(always)
   private func heartbeatDeadline(under policy: Policy) -> Deadline? {
     guard let heartbeat = policy.heartbeat else { return nil }
@@ -54,7 +52,7 @@ extension Link {
   }
 }
 
-extension State {
+extension Machine.State {
   func deadline(under policy: Policy) -> Deadline? {
     switch self {
     case .idle, .suspended, .closed, .linked: return nil
@@ -107,7 +105,7 @@ extension Machine {
     case .close: cut(because: .closedByUser, into: &effects)
     case .pong: pongOverdue(since: verdict.at, into: &effects)
     case .credentials: failed(because: .timedOut(.credentials), into: &effects)
-    case .ping, .retry, .probe, .expiry: return false
+    case .ping, .retry, .probe: return false
     }
     return true
   }
@@ -118,7 +116,7 @@ extension Machine {
     case .ping: ping(into: &effects)
     case .retry: seekLink(.scheduled, into: &effects)
     case .probe: seekLink(.probe, into: &effects)
-    case .connect, .login, .credentials, .pong, .close, .expiry: return
+    case .connect, .login, .credentials, .pong, .close: return
     }
   }
 
@@ -127,7 +125,7 @@ extension Machine {
   /// (RC047).
   private mutating func pongOverdue(since due: Instant, into effects: inout Effects) {
     guard let link = primary, let heartbeat = policy.heartbeat else { return }
-    if now - due >= heartbeat.timeout, !link.probedLate {
+    if now - due >= heartbeat.lateness, !link.probedLate {
       primary?.probedLate = true
       ping(into: &effects)
     } else {

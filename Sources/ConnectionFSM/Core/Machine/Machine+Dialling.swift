@@ -24,7 +24,11 @@ extension Machine {
       return
     }
     if urge != .userAsked, let earliest = earliestUnaskedDial, now < earliest {
-      state = .backingOff(BackingOff(until: earliest, tier: .fast))
+      // A probe that comes too early is asked for anew; the hold goes on, so that a path which
+      // comes back still ends it.
+      state =
+        urge == .probe
+        ? .offline(Offline(since: now)) : .backingOff(BackingOff(until: earliest, tier: .fast))
       return
     }
     lastEpoch = Epoch(lastEpoch.rawValue + 1)
@@ -85,8 +89,10 @@ extension Machine {
   mutating func linkFailed(because cause: Cause, into effects: inout Effects) {
     guard let link = primary else { return }
     if link.stage == .closing { return finish(link, into: &effects) }
-    // Stability is a fact, not a timer: how long was it open?
-    if link.stage == .open, now - link.since >= policy.backoff.stability { forgetFailures() }
+    // Stability is a fact, not a timer: how long was it open, and alive? A peer that accepts and
+    // falls silent was alive no longer than it was heard.
+    let aliveUntil = cause == .timedOut(.pong) ? link.heardAt : now
+    if link.stage == .open, aliveUntil - link.since >= policy.backoff.stability { forgetFailures() }
     retire(link, because: cause, into: &effects)
     failed(because: cause, into: &effects)
   }
@@ -123,7 +129,10 @@ extension Machine {
     primary = nil
     effects.append(.ended(link.epoch, .closedByUser))
     enterClosed(.requested, because: .closedByUser, into: &effects)
-    if wanted { seekLink(.userAsked, into: &effects) }
+    guard wanted else { return }
+    // Connect came before the peer's answer: a new run, which the close explains nothing of.
+    lastCause = nil
+    seekLink(.userAsked, into: &effects)
   }
 
   /// Comes to rest. Every message left has its end here.

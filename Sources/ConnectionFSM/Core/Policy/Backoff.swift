@@ -18,7 +18,8 @@ public struct Backoff: Equatable, BitwiseCopyable, Sendable {
   public var first: TimeSpan
   /// The unit that doubles. Default 2 s.
   public var base: TimeSpan
-  /// No ceiling is above this. Default 60 s.
+  /// No ceiling is above this. Default 60 s, so that the default ceilings are 5, 4, 8, 16, 32, 60,
+  /// 60 … s.
   public var cap: TimeSpan
   /// How the wait is drawn. Default full.
   public var jitter: Jitter
@@ -66,10 +67,10 @@ public struct Backoff: Equatable, BitwiseCopyable, Sendable {
   }
 
   func validate() throws(PolicyError) {
-    try Policy.require(first, atLeast: .zero, "backoff.first")
-    try Policy.require(base, atLeast: .zero, "backoff.base")
-    try Policy.require(cap, above: .zero, "backoff.cap")
-    try Policy.require(stability, atLeast: .zero, "backoff.stability")
+    try Policy.requireSpan(first, "backoff.first")
+    try Policy.requireSpan(base, "backoff.base")
+    try Policy.requirePositive(cap, "backoff.cap")
+    try Policy.requireSpan(stability, "backoff.stability")
     if attemptLimit == 0 {
       throw PolicyError("backoff.attemptLimit", "must be at least 1, or nil for no limit")
     }

@@ -7,6 +7,9 @@ public struct Heartbeat: Equatable, BitwiseCopyable, Sendable {
   /// the shortest common idle reaper of proxies (SIMULATION §4.3).
   public var interval: TimeSpan
   /// How long the answer may take; any inbound byte counts as one. Default 10 s.
+  ///
+  /// A verdict that comes a second late or more (a sleep, a stalled loop) is not evidence: the peer
+  /// is asked once more, with as much time as the first time.
   public var timeout: TimeSpan
 
   /// Makes a heartbeat.
@@ -15,8 +18,11 @@ public struct Heartbeat: Equatable, BitwiseCopyable, Sendable {
     self.timeout = timeout
   }
 
+  /// From here on a deadline counts as late; a timeout below a second is itself the measure.
+  var lateness: TimeSpan { min(.seconds(1), timeout) }
+
   func validate() throws(PolicyError) {
-    try Policy.require(interval, above: .zero, "heartbeat.interval")
-    try Policy.require(timeout, above: .zero, "heartbeat.timeout")
+    try Policy.requirePositive(interval, "heartbeat.interval")
+    try Policy.requirePositive(timeout, "heartbeat.timeout")
   }
 }

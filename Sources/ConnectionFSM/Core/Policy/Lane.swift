@@ -19,7 +19,13 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
 
   /// The promise.
   public var delivery: Delivery
-  /// How long a message may wait to be given to a link; nil for ever. Default 20 s (FEATURES F46).
+  /// How long after it was offered a message may still be given to a link; nil for ever. Default 20
+  /// s.
+  ///
+  /// What is with a link when the time passes is left alone. At least once this bounds redelivery
+  /// too: a message whose link died after its time ends as in doubt. A dead peer is noticed only
+  /// after the heartbeat's interval and timeout, so a lane that is to survive one wants more than
+  /// their sum, or nil.
   public var timeToLive: TimeSpan?
   /// How many messages may live in the lane, waiting and in flight together. Default 1000.
   public var countLimit: UInt32
@@ -48,7 +54,7 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
   }
 
   func validate() throws(PolicyError) {
-    if let timeToLive { try Policy.require(timeToLive, above: .zero, "lane.timeToLive") }
+    if let timeToLive { try Policy.requirePositive(timeToLive, "lane.timeToLive") }
     guard (1...1 << 24).contains(countLimit) else {
       throw PolicyError("lane.countLimit", "must be 1 to 16,777,216")
     }

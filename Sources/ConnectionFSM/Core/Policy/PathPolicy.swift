@@ -35,8 +35,8 @@ public struct PathPolicy: Equatable, BitwiseCopyable, Sendable {
   }
 
   func validate() throws(PolicyError) {
-    try Policy.require(suspectTimeout, above: .zero, "path.suspectTimeout")
-    try Policy.require(probeInterval, above: .zero, "path.probeInterval")
-    try Policy.require(returnJitter, atLeast: .zero, "path.returnJitter")
+    try Policy.requirePositive(suspectTimeout, "path.suspectTimeout")
+    try Policy.requirePositive(probeInterval, "path.probeInterval")
+    try Policy.requireSpan(returnJitter, "path.returnJitter")
   }
 }

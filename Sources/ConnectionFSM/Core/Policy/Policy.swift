@@ -28,7 +28,8 @@ public final class Policy: Sendable {
   public let sessionDeadline: TimeSpan?
   /// How long the credentials provider may take before each dial; nil asks for none.
   public let credentialsDeadline: TimeSpan?
-  /// The lanes of the pending-send queue, in order of priority: 1 to 4.
+  /// The lanes of the pending-send queue, in order of priority: 1 to 4. Default one at most once,
+  /// and one at least once without a time to live.
   public let lanes: [Lane]
 
   /// Makes a policy.
@@ -42,7 +43,7 @@ public final class Policy: Sendable {
     path: PathPolicy = PathPolicy(),
     sessionDeadline: TimeSpan? = nil,
     credentialsDeadline: TimeSpan? = nil,
-    lanes: [Lane] = [Lane(.atMostOnce), Lane(.atLeastOnce)]
+    lanes: [Lane] = [Lane(.atMostOnce), Lane(.atLeastOnce, timeToLive: nil)]
   ) throws(PolicyError) {
     self.connectDeadline = connectDeadline
     self.closeDeadline = closeDeadline
@@ -62,12 +63,12 @@ extension Policy {
   static let longestSpan = TimeSpan.seconds(365 * 24 * 3600)
 
   private func validate() throws(PolicyError) {
-    try Self.require(connectDeadline, above: .zero, "connectDeadline")
-    try Self.require(closeDeadline, above: .zero, "closeDeadline")
-    try Self.require(minimumDialSpacing, atLeast: .zero, "minimumDialSpacing")
-    if let sessionDeadline { try Self.require(sessionDeadline, above: .zero, "sessionDeadline") }
+    try Self.requirePositive(connectDeadline, "connectDeadline")
+    try Self.requirePositive(closeDeadline, "closeDeadline")
+    try Self.requireSpan(minimumDialSpacing, "minimumDialSpacing")
+    if let sessionDeadline { try Self.requirePositive(sessionDeadline, "sessionDeadline") }
     if let credentialsDeadline {
-      try Self.require(credentialsDeadline, above: .zero, "credentialsDeadline")
+      try Self.requirePositive(credentialsDeadline, "credentialsDeadline")
     }
     try backoff.validate()
     try heartbeat?.validate()
@@ -78,17 +79,13 @@ extension Policy {
     for lane in lanes { try lane.validate() }
   }
 
-  static func require(
-    _ span: TimeSpan, above bound: TimeSpan, _ knob: StaticString
-  ) throws(PolicyError) {
-    guard span > bound else { throw PolicyError(knob, "must be longer than zero") }
-    try require(span, atLeast: .zero, knob)
+  static func requirePositive(_ span: TimeSpan, _ knob: StaticString) throws(PolicyError) {
+    guard span > .zero else { throw PolicyError(knob, "must be longer than zero") }
+    try requireSpan(span, knob)
   }
 
-  static func require(
-    _ span: TimeSpan, atLeast bound: TimeSpan, _ knob: StaticString
-  ) throws(PolicyError) {
-    guard span >= bound else { throw PolicyError(knob, "must not be negative") }
+  static func requireSpan(_ span: TimeSpan, _ knob: StaticString) throws(PolicyError) {
+    guard span >= .zero else { throw PolicyError(knob, "must not be negative") }
     guard span <= longestSpan else { throw PolicyError(knob, "must not be above 365 days") }
   }
 }

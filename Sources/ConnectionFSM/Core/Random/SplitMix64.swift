@@ -22,7 +22,7 @@ public struct SplitMix64: Equatable, BitwiseCopyable, Sendable {
   /// A number from 0 to `bound`, both included, each as likely as the other to within 2⁻⁶⁴.
   ///
   /// One draw a call: multiply and keep the high word (Lemire 2019, without the rejection loop,
-  /// whose bias at these bounds is below one in 10⁹ and whose number of draws would vary).
+  /// since the number of draws would vary).
   public mutating func next(through bound: UInt64) -> UInt64 {
     guard bound < .max else { return next() }
     return next().multipliedFullWidth(by: bound + 1).high

@@ -21,7 +21,7 @@ extension Policy: Codable {
       path: values.value(.path, else: PathPolicy()),
       sessionDeadline: values.decodeIfPresent(TimeSpan.self, forKey: .sessionDeadline),
       credentialsDeadline: values.decodeIfPresent(TimeSpan.self, forKey: .credentialsDeadline),
-      lanes: lanes ?? [Lane(.atMostOnce), Lane(.atLeastOnce)])
+      lanes: lanes ?? [Lane(.atMostOnce), Lane(.atLeastOnce, timeToLive: nil)])
   }
 
   public func encode(to encoder: any Encoder) throws {

@@ -52,21 +52,28 @@ extension Connection {
   /// Wants a connection to the endpoint, now and after every loss, until ``close()``.
   ///
   /// While one to the same endpoint exists or is on its way this changes nothing; a wait for the
-  /// next attempt is cut short; a connection to another endpoint is let go of first (F01, F04).
+  /// next attempt is cut short; a connection to another endpoint is let go of first (F01, F04), and
+  /// messages that still wait go to the new one: ``close()`` before, if they must not. After a
+  /// close whose peer has not answered yet, the new connection follows the answer, and messages are
+  /// turned away until then.
   public func connect(to endpoint: Endpoint) {
     loop.execute { [driver] in driver.connect(to: endpoint) }
   }
 
   /// Wants no connection any more: what was given to the link is sent, what waits is cancelled, and
-  /// nothing dials until the next connect (I1). Returns once the connection is closed.
+  /// nothing dials until the next connect (I1). Returns once that is done, even in a cancelled
+  /// task.
   public func close() async {
-    loop.execute { [driver] in driver.submit(.close) }
-    for await state in states() where state.phase == .closed { return }
+    await withCheckedContinuation { continuation in
+      let isRunning = loop.execute { [driver] in driver.close { continuation.resume() } }
+      if !isRunning { continuation.resume() }
+    }
   }
 
   /// Sends a message and waits for its end.
   ///
-  /// While there is no link the message waits in its lane, as the policy says.
+  /// While there is no link the message waits in its lane, as the policy says. Cancelling the task
+  /// takes nothing back: what was taken ends as it would have.
   /// - Returns: How it ended: for instance written, acknowledged, expired, or in doubt.
   /// - Throws: Why it was turned away at the door.
   @discardableResult
@@ -79,17 +86,33 @@ extension Connection {
     return try result.get()
   }
 
-  /// Sends a message without waiting; the completion, if any, is called on the loop with its end.
+  /// Sends a message without waiting; the completion, if any, is called on the loop with its end
+  /// (on the caller's thread, with a rejection, if the loop has stopped).
   public func post(
     _ message: Message, in lane: LaneID = LaneID(0),
     completion: (@Sendable (Result<Outcome, Rejection>) -> Void)? = nil
   ) {
-    loop.execute { [driver] in driver.offer(message, in: lane, completion: completion) }
+    let isRunning = loop.execute { [driver] in
+      driver.offer(message, in: lane, completion: completion)
+    }
+    // Nothing is left that could take it.
+    if !isRunning { completion?(.failure(.closed)) }
   }
 
   /// Tells what the device's network looks like; a hint, see ``PathPolicy``.
   public func pathChanged(to status: PathStatus) {
     loop.execute { [driver] in driver.submit(.pathChanged(status)) }
+  }
+
+  /// Tells what the device lets the application do: in the background nothing is dialled by itself,
+  /// suspended not at all.
+  public func lifecycleChanged(to lifecycle: Lifecycle) {
+    loop.execute { [driver] in driver.submit(.lifecycleChanged(lifecycle)) }
+  }
+
+  /// Tells whether anyone needs the connection; without demand nothing is dialled.
+  public func demandChanged(to isNeeded: Bool) {
+    loop.execute { [driver] in driver.submit(.demandChanged(isNeeded)) }
   }
 }
 
@@ -102,28 +125,37 @@ extension Connection {
   /// behind by more than the buffer holds.
   public func messages(bufferingUpTo limit: Int = 1024) -> AsyncThrowingStream<Message, any Error> {
     AsyncThrowingStream(bufferingPolicy: .bufferingOldest(limit)) { continuation in
-      loop.execute { [driver, loop] in
-        let id = driver.observers.add(continuation)
-        continuation.onTermination = { _ in loop.execute { driver.observers.remove(id) } }
+      let ticket = Observers.Ticket()
+      continuation.onTermination = { [loop, driver] _ in
+        loop.execute { driver.observers.remove(ticket) }
       }
+      let isRunning = loop.execute { [driver] in driver.observers.add(continuation, ticket) }
+      if !isRunning { continuation.finish() }
     }
   }
 
-  /// The current state, then each one that follows, with what it waits for and why. A consumer that
-  /// falls behind misses the oldest ones.
+  /// The present state, then each change of phase or link as it happens, with what is waited for
+  /// then, why, and until when. A consumer that falls behind misses the oldest ones; what an open
+  /// link waits for at some later moment, ``explain()`` tells.
   public func states() -> AsyncStream<Explanation> {
     AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
-      loop.execute { [driver, loop] in
-        let id = driver.observers.add(continuation)
-        continuation.onTermination = { _ in loop.execute { driver.observers.remove(id) } }
+      let ticket = Observers.Ticket()
+      continuation.onTermination = { [loop, driver] _ in
+        loop.execute { driver.observers.remove(ticket) }
       }
+      let isRunning = loop.execute { [driver] in
+        driver.observers.add(continuation, ticket, present: driver.explain())
+      }
+      if !isRunning { continuation.finish() }
     }
   }
 
-  /// What the connection waits for at this moment, why, and until when.
-  public func explain() async -> Explanation {
+  /// What the connection waits for at this moment, why, and until when; nil once its loop has
+  /// stopped.
+  public func explain() async -> Explanation? {
     await withCheckedContinuation { continuation in
-      loop.execute { [driver] in continuation.resume(returning: driver.explain()) }
+      let isRunning = loop.execute { [driver] in continuation.resume(returning: driver.explain()) }
+      if !isRunning { continuation.resume(returning: nil) }
     }
   }
 }

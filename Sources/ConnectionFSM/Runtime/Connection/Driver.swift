@@ -1,9 +1,10 @@
 /// Performs a machine's effects over a transport and feeds back what happens. Contains no policy.
 ///
 /// Confined to the transport's loop. One transition at a time: what a transport reports from inside
-/// an effect waits in line. State first, effects second, observers last, so that nothing an
-/// observer does can change the transition it hears of (I17). `Sendable` only in that its reference
-/// may be captured by work for the loop; nothing of it is touched anywhere else.
+/// an effect waits in line. State first, effects second, observers last (the trace, completions,
+/// states), so that nothing an observer does can change the transition it hears of (I17).
+/// `Sendable` only in that its reference may be captured by work for the loop; nothing of it is
+/// touched anywhere else.
 final class Driver: @unchecked Sendable {
   // One place for both, unchecked: calls are never re-entrant (`isBusy` sees to it), and the
   // dynamic exclusivity checks cost several times the transition itself.
@@ -25,6 +26,9 @@ final class Driver: @unchecked Sendable {
   private let trace: ((TraceRecord) -> Void)?
   private var sequence: UInt64 = 0
   let observers = Observers()
+  private var closing: [() -> Void] = []
+  /// What the running transition owes to observers, in order.
+  private var owed: [() -> Void] = []
 
   /// A message between being taken and its end.
   private struct Pending {
@@ -46,7 +50,6 @@ final class Driver: @unchecked Sendable {
     self.transport = transport
     payloads = PayloadStore(laneCount: policy.lanes.count)
     self.trace = trace
-    observers.stateChanged(machine.explain())
   }
 }
 
@@ -64,6 +67,7 @@ extension Driver {
   func offer(
     _ message: Message, in lane: LaneID, completion: ((Result<Outcome, Rejection>) -> Void)?
   ) {
+    precondition(!isBusy, "offers come as work of the loop, never from inside a transition")
     guard transport.admits(message) else {
       completion?(.failure(.notEncodable))
       return
@@ -74,11 +78,24 @@ extension Driver {
       switch disposition {
       case .taken(let id):
         payloads.insert(Pending(message: message, completion: completion), for: id)
-      case .rejected(let rejection): completion?(.failure(rejection))
+      case .rejected(let rejection): owe(completion, .failure(rejection))
       case .accepted, .ignored: break
       }
     }
     drain()
+  }
+
+  /// Closes, and calls back once that is done; at once, if there is nothing left to close.
+  func close(completion: @escaping () -> Void) {
+    closing.append(completion)
+    submit(.close)
+    if machine.phase != .closing { finishClosing() }
+  }
+
+  private func finishClosing() {
+    let waiting = closing
+    closing = []
+    for completion in waiting { completion() }
   }
 
   func explain() -> Explanation { machine.explain() }
@@ -108,22 +125,35 @@ extension Driver {
   private func transition(_ input: Input, _ disposed: (Disposition) -> Void) {
     isBusy = true
     let phase = machine.phase
+    let epoch = machine.primary?.epoch
+    var record: TraceRecord?
     if trace == nil {
       disposed(machine.handle(input, at: loop.now, into: &effects))
     } else {
-      disposed(recorded(input))
+      sequence += 1
+      record = machine.handle(input, at: loop.now, into: &effects, recordingAs: sequence)
+      if let record { disposed(record.disposition) }
     }
     if !effects.isEmpty { perform() }
     rearm()
     isBusy = false
-    if machine.phase != phase { observers.stateChanged(machine.explain()) }
+    if let record { trace?(record) }
+    if !owed.isEmpty { settleDebts() }
+    if machine.phase != phase || machine.primary?.epoch != epoch {
+      observers.stateChanged(to: machine.explain())
+    }
   }
 
-  private func recorded(_ input: Input) -> Disposition {
-    sequence += 1
-    let record = machine.handle(input, at: loop.now, into: &effects, recordingAs: sequence)
-    trace?(record)
-    return record.disposition
+  private func owe(
+    _ completion: ((Result<Outcome, Rejection>) -> Void)?, _ result: Result<Outcome, Rejection>
+  ) {
+    if let completion { owed.append { completion(result) } }
+  }
+
+  private func settleDebts() {
+    let debts = owed
+    owed.removeAll(keepingCapacity: true)
+    for debt in debts { debt() }
   }
 
   private func drain() {
@@ -161,6 +191,7 @@ extension Driver {
       case .sendPing(let epoch, let number): transport.ping(number, on: epoch)
       case .transmit(let epoch, let range): transmit(range, on: epoch)
       case .settle(let range, let outcome): settle(range, outcome)
+      case .ended(_, .closedByUser): owed.append { [unowned self] in finishClosing() }
       case .ended: break
       case .requestCredentials, .startSession:
         preconditionFailure("Connection.init admits no policy with these stages")
@@ -176,7 +207,7 @@ extension Driver {
 
   private func settle(_ range: MessageRange, _ outcome: Outcome) {
     while let pending = payloads.removeFirst(in: range) {
-      pending.completion?(.success(outcome))
+      owe(pending.completion, .success(outcome))
     }
   }
 

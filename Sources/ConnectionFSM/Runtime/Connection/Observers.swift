@@ -4,28 +4,25 @@ final class Observers {
   typealias Messages = AsyncThrowingStream<Message, any Error>
   typealias States = AsyncStream<Explanation>
 
-  private var messages: [(id: Int, continuation: Messages.Continuation)] = []
-  private var states: [(id: Int, continuation: States.Continuation)] = []
-  private var lastID = 0
-  private var current: Explanation?
+  /// Who a consumer is: known before it is added, so that it can be removed whenever it ends.
+  final class Ticket: Sendable {}
 
-  func add(_ continuation: Messages.Continuation) -> Int {
-    lastID += 1
-    messages.append((lastID, continuation))
-    return lastID
+  private var messages: [(ticket: Ticket, continuation: Messages.Continuation)] = []
+  private var states: [(ticket: Ticket, continuation: States.Continuation)] = []
+
+  func add(_ continuation: Messages.Continuation, _ ticket: Ticket) {
+    messages.append((ticket, continuation))
   }
 
-  /// A new consumer of states hears the current one first.
-  func add(_ continuation: States.Continuation) -> Int {
-    lastID += 1
-    states.append((lastID, continuation))
-    if let current { continuation.yield(current) }
-    return lastID
+  /// A new consumer of states hears the present one first.
+  func add(_ continuation: States.Continuation, _ ticket: Ticket, present: Explanation) {
+    states.append((ticket, continuation))
+    continuation.yield(present)
   }
 
-  func remove(_ id: Int) {
-    messages.removeAll { $0.id == id }
-    states.removeAll { $0.id == id }
+  func remove(_ ticket: Ticket) {
+    messages.removeAll { $0.ticket === ticket }
+    states.removeAll { $0.ticket === ticket }
   }
 
   func received(_ message: Message) {
@@ -37,8 +34,7 @@ final class Observers {
     }
   }
 
-  func stateChanged(_ explanation: Explanation) {
-    current = explanation
+  func stateChanged(to explanation: Explanation) {
     for (_, continuation) in states { continuation.yield(explanation) }
   }
 

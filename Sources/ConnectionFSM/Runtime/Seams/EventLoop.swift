@@ -8,12 +8,11 @@ public protocol EventLoop: TaskExecutor {
   /// Callable from anywhere.
   var now: Instant { get }
 
-  /// Whether the caller runs on this loop.
-  var isCurrent: Bool { get }
-
   /// Runs the work on the loop, after all that was given before. Callable from anywhere, also from
   /// the loop itself: the work then runs later, never inside the call.
-  func execute(_ work: @escaping @Sendable () -> Void)
+  /// - Returns: False if the loop has stopped: the work will not run.
+  @discardableResult
+  func execute(_ work: @escaping @Sendable () -> Void) -> Bool
 
   /// Calls the handler once the deadline has come; replaces the handler's earlier deadline, and nil
   /// takes it away. To be called on the loop. The loop retains the handler while it is armed.

@@ -10,14 +10,22 @@ final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   private let buffer: ReadBuffer
   private var observer: (any TransportObserver)?
   private var output = EngineOutput()
+  /// How far `output.events` has been reported.
+  private var reported = 0
   /// How far `output.bytes` has been written.
   private var written = 0
   /// Messages whose last byte is not written yet: where each ends, counted like `output.bytes`.
   private var marks: [(id: MessageID, end: Int)] = []
   private var isBlocked = false
   private var isFinishing = false
-  private var isReporting = false
+  private var isSettling = false
   private var armedAt: Instant?
+
+  /// How the link ends, once what was said before that is reported.
+  private var verdict: TransportEvent?
+  /// Why nothing can be written any more. What the peer said before it went is read first.
+  private var writeFailure: Cause?
+  private var isReadOut = false
 
   // Above the high mark the machine keeps its messages, where they can still expire or be
   // cancelled.
@@ -25,6 +33,8 @@ final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   private static var lowMark: Int { 64 << 10 }
   /// Reads a turn: a flood on one link must not starve the others, nor the timers.
   private static var readsPerTurn: Int { 4 }
+  /// Events a turn: consumers on this loop run in between, or a burst would overrun their buffers.
+  private static var eventsPerTurn: Int { 256 }
 
   init(
     epoch: Epoch, engine: Engine, loop: any EventLoop, buffer: ReadBuffer,
@@ -42,8 +52,10 @@ final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
 
 extension StreamLink {
   func send(_ message: Message, id: MessageID, more: Bool) {
+    let end = output.bytes.count
     engine.send(message, id: id, into: &output)
-    marks.append((id, output.bytes.count))
+    // An engine that is over writes nothing; what never left must not count as written.
+    if output.bytes.count > end { marks.append((id, output.bytes.count)) }
     if !more { settle() }
   }
 
@@ -76,26 +88,29 @@ extension StreamLink: ByteStreamObserver {
     settle()
   }
 
-  func streamFailed(_ cause: Cause) { end(.failed(cause)) }
+  func streamFailed(_ cause: Cause) {
+    verdict = verdict ?? .failed(cause)
+    settle()
+  }
 
   func streamWritable() { settle() }
 
   func streamReadable() {
     for _ in 0..<Self.readsPerTurn {
-      guard observer != nil, let stream else { return }
+      // What was read is reported before more is read: the kernel is the buffer.
+      guard observer != nil, verdict == nil, reported == output.events.count, let stream else {
+        return
+      }
       switch read(from: stream) {
       case .bytes(let count):
-        observer?.transport(epoch, reports: .received(byteCount: UInt32(count)))
-        guard observer != nil else { return }
-        let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
-        engine.receive(bytes.bytes, at: loop.now, into: &output)
-        settle()
-        if count < buffer.bytes.count { return }
-      case .wouldBlock: return
+        take(count)
+        if count < buffer.bytes.count, writeFailure == nil { return }
+      case .wouldBlock:
+        return readOut(.none)
       case .end:
-        engine.receiveEnd(at: loop.now, into: &output)
-        return settle()
-      case .failed(let cause): return end(.failed(cause))
+        return readOut(.end)
+      case .failed(let cause):
+        return readOut(.failed(cause))
       }
     }
   }
@@ -103,6 +118,35 @@ extension StreamLink: ByteStreamObserver {
   private func read(from stream: Stream) -> ReadResult {
     var bytes = buffer.bytes.mutableBytes
     return stream.read(into: &bytes)
+  }
+
+  private func take(_ count: Int) {
+    observer?.transport(epoch, reports: .received(byteCount: UInt32(count)))
+    guard observer != nil else { return }
+    let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
+    engine.receive(bytes.bytes, at: loop.now, into: &output)
+    settle()
+  }
+
+  /// Why there is nothing more to read just now.
+  private enum Ebb {
+    case none
+    case end
+    case failed(Cause)
+  }
+
+  private func readOut(_ ebb: Ebb) {
+    if writeFailure != nil {
+      // The failed write has used up the error; what reads like an orderly end now is not one.
+      isReadOut = true
+      return settle()
+    }
+    switch ebb {
+    case .none: return
+    case .end: engine.receiveEnd(at: loop.now, into: &output)
+    case .failed(let cause): verdict = verdict ?? .failed(cause)
+    }
+    settle()
   }
 }
 
@@ -119,23 +163,34 @@ extension StreamLink: DeadlineHandler {
 // MARK: What the engine wants
 
 extension StreamLink {
-  /// Writes what there is to write and reports what there is to report, until neither is left.
+  /// Reports what there is to report and writes what there is to write, then ends the link if that
+  /// is what it has come to. A report may lead to an order that leads back here: the outer call
+  /// goes on.
   private func settle() {
+    guard observer != nil, !isSettling else { return }
+    isSettling = true
+    var budget = Self.eventsPerTurn
+    repeat {
+      report(&budget)
+      flush()
+    } while observer != nil && budget > 0 && reported < output.events.count
+    isSettling = false
     guard observer != nil else { return }
-    report()
-    flush()
+    if reported < output.events.count {
+      armedAt = loop.now
+      return loop.arm(self, at: armedAt)
+    }
+    if let verdict { return end(verdict) }
+    if let writeFailure, isReadOut { return end(.failed(writeFailure)) }
     rearm()
   }
 
-  private func report() {
-    // A report may lead to an order that leads back here; the outer call goes on with its list.
-    guard !isReporting else { return }
-    isReporting = true
-    defer { isReporting = false }
-    var next = 0
-    while next < output.events.count, observer != nil {
-      let event = output.events[next]
-      next += 1
+  private func report(_ budget: inout Int) {
+    if output.events[reported...].contains(where: \.isEnd) { holdBack() }
+    while reported < output.events.count, budget > 0, observer != nil {
+      let event = output.events[reported]
+      reported += 1
+      budget -= 1
       switch event {
       case .opened: observer?.transport(epoch, reports: .opened)
       case .message(let message): observer?.transport(epoch, received: message)
@@ -143,24 +198,37 @@ extension StreamLink {
       case .acknowledged(let id):
         observer?.transport(epoch, reports: .acknowledged(through: id))
       case .finished: isFinishing = true
-      case .closed(let code): end(.closed(code))
-      case .failed(let cause): end(.failed(cause))
+      case .closed(let code): verdict = verdict ?? .closed(code)
+      case .failed(let cause): verdict = verdict ?? .failed(cause)
       }
     }
+    guard reported == output.events.count else { return }
     output.events.removeAll(keepingCapacity: true)
+    reported = 0
+  }
+
+  /// The end is known: what is not given yet had better wait for the next link.
+  private func holdBack() {
+    guard !isBlocked else { return }
+    isBlocked = true
+    observer?.transport(epoch, reports: .writabilityChanged(false))
+  }
+
+  private var isEnding: Bool {
+    verdict != nil || writeFailure != nil || output.events[reported...].contains(where: \.isEnd)
   }
 
   private func flush() {
-    guard let stream, observer != nil else { return }
+    guard let stream, observer != nil, writeFailure == nil else { return }
     while written < output.bytes.count {
       switch stream.write(output.bytes.span.bytes.extracting(droppingFirst: written)) {
-      case .wrote(let count):
-        written += count
-      case .wouldBlock:
-        return reportWritten()
+      case .wrote(let count): written += count
+      case .wouldBlock: return reportWritten()
       case .failed(let cause):
+        writeFailure = cause
+        holdBack()
         reportWritten()
-        return end(.failed(cause))
+        return streamReadable()
       }
     }
     if isFinishing {
@@ -173,10 +241,9 @@ extension StreamLink {
   private func reportWritten() {
     var done = 0
     while done < marks.count, marks[done].end <= written { done += 1 }
-    let ended = marks[..<done]
     // One report for a run of messages of one lane.
     var reports: [MessageID] = []
-    for mark in ended {
+    for mark in marks[..<done] {
       if reports.last?.lane == mark.id.lane { reports.removeLast() }
       reports.append(mark.id)
     }
@@ -195,6 +262,7 @@ extension StreamLink {
   }
 
   private func updateWritability() {
+    guard !isEnding else { return }
     let pending = output.bytes.count - written
     if isBlocked ? pending <= Self.lowMark : pending > Self.highMark {
       isBlocked.toggle()
@@ -204,19 +272,24 @@ extension StreamLink {
 
   private func end(_ event: TransportEvent) {
     guard let observer else { return }
-    // Last words of the engine (a close frame) go out if the stream takes them at once.
-    if let stream, written < output.bytes.count {
-      _ = stream.write(output.bytes.span.bytes.extracting(droppingFirst: written))
-    }
     letGo()
     observer.transport(epoch, reports: event)
   }
 
   private func rearm() {
-    guard observer != nil else { return }
     let next = engine.nextDeadline
     guard next != armedAt else { return }
     armedAt = next
     loop.arm(self, at: next)
+  }
+}
+
+extension EngineEvent {
+  /// Whether the link is over with it.
+  fileprivate var isEnd: Bool {
+    switch self {
+    case .closed, .failed: true
+    case .opened, .message, .pong, .acknowledged, .finished: false
+    }
   }
 }
