@@ -16,7 +16,10 @@ final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   private var written = 0
   /// Messages whose last byte is not written yet: where each ends, counted like `output.bytes`.
   private var marks: [(id: MessageID, end: Int)] = []
+  /// The machine was told to give no more.
   private var isBlocked = false
+  /// The stream takes no more until it says so.
+  private var isFull = false
   private var isFinishing = false
   private var isSettling = false
   private var armedAt: Instant?
@@ -93,7 +96,10 @@ extension StreamLink: ByteStreamObserver {
     settle()
   }
 
-  func streamWritable() { settle() }
+  func streamWritable() {
+    isFull = false
+    settle()
+  }
 
   func streamReadable() {
     for _ in 0..<Self.readsPerTurn {
@@ -101,16 +107,19 @@ extension StreamLink: ByteStreamObserver {
       guard observer != nil, verdict == nil, reported == output.events.count, let stream else {
         return
       }
+      guard writeFailure == nil else { return settle() }
       switch read(from: stream) {
       case .bytes(let count):
         take(count)
-        if count < buffer.bytes.count, writeFailure == nil { return }
-      case .wouldBlock:
-        return readOut(.none)
+        settle()
+        if count < buffer.bytes.count { return }
+      case .wouldBlock: return
       case .end:
-        return readOut(.end)
+        engine.receiveEnd(at: loop.now, into: &output)
+        return settle()
       case .failed(let cause):
-        return readOut(.failed(cause))
+        verdict = .failed(cause)
+        return settle()
       }
     }
   }
@@ -125,28 +134,16 @@ extension StreamLink: ByteStreamObserver {
     guard observer != nil else { return }
     let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
     engine.receive(bytes.bytes, at: loop.now, into: &output)
-    settle()
   }
 
-  /// Why there is nothing more to read just now.
-  private enum Ebb {
-    case none
-    case end
-    case failed(Cause)
-  }
-
-  private func readOut(_ ebb: Ebb) {
-    if writeFailure != nil {
-      // The failed write has used up the error; what reads like an orderly end now is not one.
+  /// After a failed write: what the peer said before it went. The write has used up the error, so
+  /// what reads like an orderly end now is not one.
+  private func readLastWords() {
+    guard let stream, case .bytes(let count) = read(from: stream) else {
       isReadOut = true
-      return settle()
+      return
     }
-    switch ebb {
-    case .none: return
-    case .end: engine.receiveEnd(at: loop.now, into: &output)
-    case .failed(let cause): verdict = verdict ?? .failed(cause)
-    }
-    settle()
+    take(count)
   }
 }
 
@@ -173,16 +170,29 @@ extension StreamLink {
     repeat {
       report(&budget)
       flush()
-    } while observer != nil && budget > 0 && reported < output.events.count
+      if hasLastWords, reported == output.events.count {
+        readLastWords()
+        budget -= 1
+      }
+    } while observer != nil && budget > 0 && hasMore
     isSettling = false
     guard observer != nil else { return }
-    if reported < output.events.count {
+    if hasMore {
+      // The rest in the next turn.
       armedAt = loop.now
       return loop.arm(self, at: armedAt)
     }
     if let verdict { return end(verdict) }
-    if let writeFailure, isReadOut { return end(.failed(writeFailure)) }
+    if let writeFailure { return end(.failed(writeFailure)) }
     rearm()
+  }
+
+  private var hasMore: Bool { reported < output.events.count || canWrite || hasLastWords }
+
+  private var hasLastWords: Bool { writeFailure != nil && !isReadOut && verdict == nil }
+
+  private var canWrite: Bool {
+    written < output.bytes.count && !isFull && writeFailure == nil
   }
 
   private func report(_ budget: inout Int) {
@@ -219,16 +229,17 @@ extension StreamLink {
   }
 
   private func flush() {
-    guard let stream, observer != nil, writeFailure == nil else { return }
+    guard let stream, observer != nil, writeFailure == nil, !isFull else { return }
     while written < output.bytes.count {
       switch stream.write(output.bytes.span.bytes.extracting(droppingFirst: written)) {
       case .wrote(let count): written += count
-      case .wouldBlock: return reportWritten()
+      case .wouldBlock:
+        isFull = true
+        return reportWritten()
       case .failed(let cause):
         writeFailure = cause
         holdBack()
-        reportWritten()
-        return streamReadable()
+        return reportWritten()
       }
     }
     if isFinishing {
