@@ -44,7 +44,7 @@ bug() {
   cp saved "$file"
 }
 
-explore='ExplorationTests|RandomWalkTests'
+explore='SimulationTests.ExplorationTests|SimulationTests.RandomWalkTests'
 
 bug retry-after-close I1 $core/Machine/Machine+Intent.swift \
   'wanted = false
@@ -94,7 +94,7 @@ bug in-doubt-as-written I11 $core/Queue/LaneQueue.swift \
   'promise: .atMostOnce, as: .inDoubt' 'promise: .atMostOnce, as: .written' "$explore"
 bug expired-too-early I11 $core/Queue/LaneQueue.swift \
   '.offeredAt <= deadline {' \
-  '.offeredAt <= deadline.later(by: .nanoseconds(1)) {' 'QueueTests|QueueModelTests|QueueBoundsTests|ExpiryTests'
+  '.offeredAt <= deadline.later(by: .nanoseconds(1)) {' 'TimeToLive|QueueModel|QueueBounds'
 bug redelivered-twice I11 $core/Queue/LaneQueue.swift \
   'case .atLeastOnce:
       inFlight = 0' 'case .atLeastOnce:

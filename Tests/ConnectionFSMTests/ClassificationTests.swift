@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Classification")
 struct ClassificationTests {
-  /// FEATURES §8.2 by symbol: T transient, W the network's, X terminal.
+  /// By symbol: T transient, W the network's, X terminal.
   private static func expected(_ error: SystemError) -> FailureClass {
     switch error {
     case .connectionRefused: .transient  // ECONNREFUSED: T
@@ -29,7 +29,7 @@ struct ClassificationTests {
     }
   }
 
-  /// FEATURES §8.3 by symbol.
+  /// By symbol.
   private static func expected(_ error: ResolutionError) -> FailureClass {
     switch error {
     case .temporaryFailure: .transient  // EAI_AGAIN: T
@@ -53,7 +53,7 @@ struct ClassificationTests {
     #expect(Cause.resolution(error).failureClass == Self.expected(error))
   }
 
-  @Test("FEATURES 8.5: every time-out of ours is transient", arguments: Timeout.allCases)
+  @Test("F14: every time-out of ours is transient", arguments: Timeout.allCases)
   func timeouts(timeout: Timeout) {
     #expect(Cause.timedOut(timeout).failureClass == .transient)
   }
@@ -68,9 +68,9 @@ struct ClassificationTests {
     case .replaced: .transient
     case .pathLost: .network  // F05: networkLost, wait
     case .closedByPeer: .transient  // F05: server, retry
-    case .timedOut: .transient  // FEATURES §8.5: every time-out of ours
-    case .protocolError: .terminal  // FEATURES §8.5: codec error, X
-    case .truncated: .transient  // FEATURES §8.5: an end in the middle
+    case .timedOut: .transient  // every time-out of ours
+    case .protocolError: .terminal  // codec error, X
+    case .truncated: .transient  // an end in the middle
     case .sessionRefused, .credentialsRefused: .terminal
     case .credentialsUnavailable: .transient  // RC063
     }

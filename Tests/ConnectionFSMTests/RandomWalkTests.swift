@@ -90,7 +90,7 @@ struct RandomWalkTests {
     }
   }
 
-  @Test("DESIGN 3.13: whatever happened, fair weather leads to an open link in bounded time")
+  @Test("I19: whatever happened, fair weather leads to an open link in bounded time")
   func liveness() throws {
     for seed in 1...120 as ClosedRange<UInt64> {
       var rig = Rig(try Self.policy(seed), seed: seed)

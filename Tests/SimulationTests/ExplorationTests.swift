@@ -29,7 +29,7 @@ private func policy(
     ])
 }
 
-@Suite("Exploration: I1 to I11, I16 to I19 after every step")
+@Suite("Exploration: the promises of the machine after every step")
 struct ExplorationTests {
   @Test("every sequence of 6 inputs from the start keeps every promise")
   func everySequenceOfSix() throws {

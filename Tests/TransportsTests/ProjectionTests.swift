@@ -5,7 +5,7 @@ import Testing
 import Transports
 
 /// What a run comes to, without its times: the phases in order, the dials, the causes of the ends,
-/// and each message's outcome (DESIGN §5).
+/// and each message's outcome.
 private struct Projection: Equatable {
   var phases: [Phase] = [.idle]
   var dials = 0

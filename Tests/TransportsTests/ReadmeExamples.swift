@@ -17,11 +17,13 @@ func example(endpoint: Endpoint) async throws {
   let watching = Task {
     for await state in connection.states() { print(state) }
   }
+  defer {
+    watching.cancel()
+    loop.stop()
+  }
   connection.connect(to: endpoint)
   let outcome = try await connection.send(Message("hello"), in: LaneID(1))
   print("hello was \(outcome)")  // acknowledged, however often the link died on the way
   await connection.close()
-  watching.cancel()
-  loop.stop()
 }
 // end

@@ -12,7 +12,7 @@ import Transports
 
 @Suite("I15: errors by symbol")
 struct SystemErrorTests {
-  @Test("FEATURES 8.2: every errno of the table has its symbol and its class")
+  @Test("F14: every errno of the table has its symbol and its class")
   func errnoTable() {
     let table: [(Int32, SystemError, FailureClass)] = [
       (ECONNREFUSED, .connectionRefused, .transient), (ETIMEDOUT, .timedOut, .transient),
@@ -46,7 +46,7 @@ struct SystemErrorTests {
     }
   }
 
-  @Test("FEATURES 8.3: every answer of getaddrinfo has its symbol, EAI_SYSTEM that of errno")
+  @Test("F14: every answer of getaddrinfo has its symbol, EAI_SYSTEM that of errno")
   func resolverTable() {
     let table: [(Int32, ResolutionError)] = [
       (EAI_AGAIN, .temporaryFailure), (EAI_NONAME, .unknownName), (EAI_FAIL, .permanentFailure),
@@ -120,7 +120,7 @@ struct SequentialDialingTests {
     #expect(last == .fail(.system(.connectionRefused)))
   }
 
-  @Test("FEATURES 8.2: the most hopeful cause of all addresses is reported")
+  @Test("F14: the most hopeful cause of all addresses is reported")
   func verdict() {
     let (terminal, network, transient) = (
       Cause.system(.accessDenied), Cause.system(.networkUnreachable), Cause.system(.timedOut)

@@ -1,11 +1,11 @@
-public import ConnectionFSM
+package import ConnectionFSM
 
 /// What is going to happen, ordered by (instant, actor, that actor's own sequence).
 ///
 /// The order names no global counter, so that a run cut into shards pops each actor's events in the
 /// same order as a run in one piece. A heap with four children a node: shallower than a binary one,
 /// and the children of a node lie in one or two cache lines.
-public struct EventQueue<Event: Sendable>: Sendable {
+package struct EventQueue<Event: Sendable>: Sendable {
   private struct Entry: Sendable {
     var instant: Instant
     var actor: UInt32
@@ -24,17 +24,17 @@ public struct EventQueue<Event: Sendable>: Sendable {
   private var sequences: [UInt64] = []
 
   /// Makes an empty queue.
-  public init() {}
+  package init() {}
 
   /// How many events are to come.
-  public var count: Int { heap.count }
+  package var count: Int { heap.count }
 
   /// When the next event happens; nil if none is to come.
-  public var nextInstant: Instant? { heap.first?.instant }
+  package var nextInstant: Instant? { heap.first?.instant }
 
   /// Adds an event behind those of the same actor at the same instant.
   /// The actor is a small number: actors are counted from 0.
-  public mutating func schedule(_ event: Event, at instant: Instant, by actor: UInt32) {
+  package mutating func schedule(_ event: Event, at instant: Instant, by actor: UInt32) {
     while sequences.count <= Int(actor) { sequences.append(0) }
     sequences[Int(actor)] += 1
     let entry = Entry(
@@ -44,7 +44,7 @@ public struct EventQueue<Event: Sendable>: Sendable {
   }
 
   /// Takes the next event out.
-  public mutating func pop() -> (instant: Instant, event: Event)? {
+  package mutating func pop() -> (instant: Instant, event: Event)? {
     guard let first = heap.first else { return nil }
     let last = heap.removeLast()
     if !heap.isEmpty { siftDown(last) }

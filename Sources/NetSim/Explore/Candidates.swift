@@ -1,25 +1,25 @@
-public import ConnectionFSM
+package import ConnectionFSM
 
 /// Everything that can happen to a machine next: wishes, conditions, time early, due and late, and
 /// answers of the current attempt, of a past one and of one that never was.
 ///
 /// The list depends on the machine alone and is always in the same order.
-public struct Candidates {
+package enum Candidates {
   /// An input and when it comes.
-  public struct Candidate: Sendable, CustomStringConvertible {
+  package struct Candidate: Sendable, CustomStringConvertible {
     /// What happens.
-    public let input: Input
+    package let input: Input
     /// When.
-    public let instant: Instant
+    package let instant: Instant
 
-    public var description: String { "\(instant) \(input)" }
+    package var description: String { "\(instant) \(input)" }
   }
 
   private static let moment = TimeSpan.seconds(1)
   private static let longSleep = TimeSpan.seconds(100_000)
 
   /// What can happen to this machine; `now` is the instant of the last step.
-  public static func all(for machine: Machine, at now: Instant) -> [Candidate] {
+  package static func all(for machine: Machine, at now: Instant) -> [Candidate] {
     var inputs: [Input] = [
       .connect(EndpointID(0)), .connect(EndpointID(1)), .close,
       .demandChanged(false), .demandChanged(true),

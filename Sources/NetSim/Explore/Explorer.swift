@@ -1,13 +1,13 @@
-public import ConnectionFSM
+package import ConnectionFSM
 
 /// A broken promise and the shortest way to it that an exploration or a walk took.
-public struct Counterexample: Error, CustomStringConvertible, Sendable {
+package struct Counterexample: Error, CustomStringConvertible, Sendable {
   /// What broke.
-  public let violation: Violation
+  package let violation: Violation
   /// What happened, from the start.
-  public let steps: [Candidates.Candidate]
+  package let steps: [Candidates.Candidate]
 
-  public var description: String {
+  package var description: String {
     "\(violation) after:\n" + steps.map { "  \($0)" }.joined(separator: "\n")
   }
 }
@@ -17,15 +17,15 @@ public struct Counterexample: Error, CustomStringConvertible, Sendable {
 /// Breadth first, so that a counterexample is as short as can be. Two ways that lead to equal
 /// machines under equal books are followed once; equality is that of a 64-bit hash over every fact,
 /// whose chance to hide one of a million states is below one in ten million.
-public struct Explorer {
+package struct Explorer {
   /// What an exploration has seen.
-  public struct Result: Equatable, Sendable {
+  package struct Result: Equatable, Sendable {
     /// How many states were different.
-    public var states = 1
+    package var states = 1
     /// How many steps were tried.
-    public var transitions = 0
+    package var transitions = 0
     /// The phases that were reached.
-    public var phases: [Phase] = [.idle]
+    package var phases: [Phase] = [.idle]
   }
 
   private struct Node {
@@ -43,7 +43,7 @@ public struct Explorer {
   private var result = Result()
 
   /// Starts from a machine at rest.
-  public init(policy: Policy, seed: UInt64) {
+  package init(policy: Policy, seed: UInt64) {
     frontier = [
       Node(
         machine: Machine(policy: policy, seed: seed), referee: Referee(policy: policy),
@@ -53,7 +53,7 @@ public struct Explorer {
 
   /// Explores all sequences of so many inputs.
   /// - Throws: The first ``Counterexample``.
-  public mutating func explore(depth: Int) throws(Counterexample) -> Result {
+  package mutating func explore(depth: Int) throws(Counterexample) -> Result {
     for _ in 0..<depth {
       var next: [Node] = []
       for node in frontier {

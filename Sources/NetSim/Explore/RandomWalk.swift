@@ -1,7 +1,7 @@
-public import ConnectionFSM
+package import ConnectionFSM
 
 /// One long life of a machine under random inputs, with every promise checked after each.
-public struct RandomWalk {
+package struct RandomWalk {
   private var machine: Machine
   private var referee: Referee
   private var effects = Effects()
@@ -9,7 +9,7 @@ public struct RandomWalk {
   private var now = Instant.origin
 
   /// Starts from a machine at rest; the seed chooses the inputs and the machine's own waits.
-  public init(policy: Policy, seed: UInt64) {
+  package init(policy: Policy, seed: UInt64) {
     machine = Machine(policy: policy, seed: seed)
     referee = Referee(policy: policy)
     choice = RandomStream(seed: seed, name: "walk.choice")
@@ -18,7 +18,7 @@ public struct RandomWalk {
   /// Walks so many steps.
   /// - Throws: A ``Counterexample`` with the last steps before the broken promise.
   /// - Returns: How often each phase was entered, by `Phase.rawValue`.
-  public mutating func walk(steps: Int) throws(Counterexample) -> [Int] {
+  package mutating func walk(steps: Int) throws(Counterexample) -> [Int] {
     var entered = Array(repeating: 0, count: Phase.allCases.count)
     var recent: [Candidates.Candidate] = []
     for _ in 0..<steps {

@@ -1,11 +1,11 @@
-public import ConnectionFSM
+package import ConnectionFSM
 
 /// A strict owner of a machine: it keeps its own books of transports and messages, carries out each
 /// effect on them, and objects to the first one that is illegal.
 ///
 /// The books are kept independently of the machine, so that a machine which is wrong about itself
 /// is found out. A value, so that an exploration can branch.
-public struct Referee: Sendable {
+package struct Referee: Sendable {
   /// One transport that was opened and not let go of.
   struct Live: Hashable, Sendable {
     let epoch: Epoch
@@ -26,20 +26,20 @@ public struct Referee: Sendable {
   private var isAsked = false
 
   /// Makes a referee for a machine at rest.
-  public init(policy: Policy) {
+  package init(policy: Policy) {
     self.policy = policy
     books = MessageBooks(policy: policy)
   }
 
   /// How many transports are live.
-  public var liveTransports: Int { transports.count }
+  package var liveTransports: Int { transports.count }
 
   /// Whether a transport of this epoch is live.
-  public func isLive(_ epoch: Epoch) -> Bool { transports.contains { $0.epoch == epoch } }
+  package func isLive(_ epoch: Epoch) -> Bool { transports.contains { $0.epoch == epoch } }
 
   /// Judges one step.
   /// - Throws: The first broken promise.
-  public mutating func judge(
+  package mutating func judge(
     _ input: Input, at now: Instant, before: Machine, after: Machine, disposition: Disposition,
     effects: Effects
   ) throws(Violation) {
@@ -215,7 +215,7 @@ extension Referee {
 extension Phase {
   /// Whether one step may lead from this phase to another one.
   ///
-  /// Written from the diagram in DESIGN §3, not from the machine. One step may pass through a
+  /// Written from the diagram of the design, not from the machine. One step may pass through a
   /// phase: a link that ends may be followed at once by the next dial.
   func leads(to next: Phase) -> Bool {
     let seeking: [Phase] = [
@@ -236,7 +236,7 @@ extension Phase {
 }
 
 extension Referee: Hashable {
-  public static func == (left: Referee, right: Referee) -> Bool {
+  package static func == (left: Referee, right: Referee) -> Bool {
     left.policy === right.policy && left.transports == right.transports
       && left.books == right.books && left.wanted == right.wanted
       && left.endpoint == right.endpoint && left.lastEpoch == right.lastEpoch
@@ -244,7 +244,7 @@ extension Referee: Hashable {
       && left.lastDialAt == right.lastDialAt && left.isAsked == right.isAsked
   }
 
-  public func hash(into hasher: inout Hasher) {
+  package func hash(into hasher: inout Hasher) {
     hasher.combine(transports)
     hasher.combine(books)
     hasher.combine(wanted)

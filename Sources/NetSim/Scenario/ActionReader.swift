@@ -29,6 +29,7 @@ struct ActionReader {
     if let action = try readEnvironment() { return action }
     if let action = try readExpectation() { return action }
     if let action = try readNetwork() {
+      try rejectOtherWords()
       return .network(action, attempt: try attempt(), repeats: try repeats())
     }
     throw error("unknown event “\(step.ev)”; known are \(Self.vocabulary.joined(separator: ", "))")
@@ -66,7 +67,10 @@ struct ActionReader {
   private func readEnvironment() throws(ScenarioError) -> Action? {
     switch step.ev {
     case "net.path_down":
-      return .environment(.path(.down, isLie: step.arg == "(false report)"))
+      guard step.arg == nil || step.arg == "(false report)" else {
+        throw error("“\(step.arg ?? "")” is not understood; the one argument is (false report)")
+      }
+      return .environment(.path(.down, isLie: step.arg != nil))
     case "net.path_up": return .environment(.path(.up, isLie: false))
     case "net.path_unknown": return .environment(.path(.unknown, isLie: false))
     case "net.server_up": return .environment(.serverUp)
@@ -86,7 +90,8 @@ struct ActionReader {
     case "net.rst", "net.error": return .reset
     case "net.fin", "net.closed": return .finish
     case "net.server_close":
-      guard let text = words.first(where: { !$0.contains("=") }) else { return .serverClose(nil) }
+      let codes = words.filter { !$0.contains("=") && !$0.hasPrefix("#") }
+      guard let text = codes.first else { return .serverClose(nil) }
       guard let code = UInt16(text) else { throw error("“\(text)” is no close code") }
       return .serverClose(CloseCode(code))
     case "net.silent_drop": return .goSilent
@@ -137,6 +142,16 @@ extension ActionReader {
   }
 
   private var words: [String] { (step.arg ?? "").split(separator: " ").map(String.init) }
+
+  /// What is no generation, no `key=value`, no code and no hint in parentheses is a mistake.
+  private func rejectOtherWords() throws(ScenarioError) {
+    var text = step.arg ?? ""
+    if let hint = text.firstIndex(of: "(") { text = String(text[..<hint]) }
+    for word in text.split(separator: " ") {
+      let isKnown = word.hasPrefix("#") || word.hasPrefix("repeat=") || UInt16(word) != nil
+      if !isKnown { throw error("“\(word)” is not understood; write #1 or repeat=50") }
+    }
+  }
 
   private func argument(_ what: String) throws(ScenarioError) -> String {
     guard let argument = step.arg, !argument.isEmpty else { throw error("needs an arg: \(what)") }

@@ -3,8 +3,8 @@ import ConnectionFSM
 /// The network and the server as one connection sees them, at machine level: dials are answered,
 /// links live and die, messages are taken and acknowledged.
 ///
-/// Scripted until a server is said to be up: then attempts are answered only by what the story
-/// says.
+/// Scripted until a server is said to be up: until then attempts are answered only by what the
+/// story says. What is sent while the path is down is lost for good: no retransmission is modelled.
 struct Network: Sendable {
   /// What will be reported, and after how long.
   struct Answer {

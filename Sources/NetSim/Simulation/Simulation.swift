@@ -47,6 +47,12 @@ public struct Simulation: Sendable {
   ///   - seed: What all randomness is drawn from; the scenario's own seed replays it as recorded.
   /// - Throws: ``ScenarioError``, which names the step.
   public init(_ scenario: Scenario, seed: UInt64) throws(ScenarioError) {
+    guard scenario.policy.sessionDeadline == nil, scenario.policy.credentialsDeadline == nil else {
+      throw ScenarioError(
+        step: nil,
+        "the simulated network answers no session and no credentials: leave both "
+          + "deadlines out of the policy")
+    }
     self.scenario = scenario
     machine = Machine(policy: scenario.policy, seed: seed)
     referee = Referee(policy: scenario.policy)

@@ -4,7 +4,7 @@ import ConnectionFSM
 ///
 /// What the machine treats differently by its payload or its time alone is a kind of its own: a
 /// failure by its class, an offer by its lane, a deadline by how late it comes.
-public enum InputKind: String, CaseIterable, Sendable {
+package enum InputKind: String, CaseIterable, Sendable {
   case connect
   case connectElsewhere = "connect elsewhere"
   case close

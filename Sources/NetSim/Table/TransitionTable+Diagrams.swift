@@ -5,7 +5,7 @@ import ConnectionFSM
 
 extension TransitionTable {
   /// A Mermaid state diagram, as GitHub renders it in a code block.
-  public var mermaid: String {
+  package var mermaid: String {
     var lines = ["stateDiagram-v2", "  [*] --> \(Phase.idle)"]
     for (from, to, inputs) in edges {
       lines.append("  \(from) --> \(to): \(Self.label(inputs, separator: ", "))")
@@ -14,7 +14,7 @@ extension TransitionTable {
   }
 
   /// A Graphviz digraph: `fsm-demo table --format dot | dot -Tsvg`.
-  public var dot: String {
+  package var dot: String {
     var lines = ["digraph connection {", "  node [shape=box, style=rounded];"]
     for (from, to, inputs) in edges {
       lines.append("  \(from) -> \(to) [label=\"\(Self.label(inputs, separator: "\\n"))\"];")
@@ -27,7 +27,7 @@ extension TransitionTable {
   }
 
   /// The whole table in Markdown: every phase with every kind of input.
-  public var markdown: String {
+  package var markdown: String {
     var lines = [
       "| phase | input | next | disposition | effects | sometimes |",
       "| --- | --- | --- | --- | --- | --- |",

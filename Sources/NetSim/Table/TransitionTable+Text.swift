@@ -5,7 +5,7 @@ import ConnectionFSM
 
 extension TransitionTable {
   /// The table as aligned text within 100 columns.
-  public var text: String {
+  package var text: String {
     let head = "  input".padded(to: 25) + "  next".padded(to: 25) + "effects [those that may come]"
     let sections = Phase.allCases.map { section(of: $0).joined(separator: "\n") }
     return ([head] + sections).joined(separator: "\n\n")

@@ -1,4 +1,4 @@
-public import ConnectionFSM
+package import ConnectionFSM
 
 /// What the machine does in each phase with each kind of input.
 ///
@@ -6,32 +6,32 @@ public import ConnectionFSM
 /// input, from rest into every phase that can be reached, each step judged by a ``Referee``. Of
 /// machines that are alike in what the table speaks of, one is driven on: so every row was seen,
 /// and each says what was.
-public struct TransitionTable: Sendable {
+package struct TransitionTable: Sendable {
   /// One outcome of an input in a phase.
-  public struct Row: Equatable, Sendable {
+  package struct Row: Equatable, Sendable {
     /// Where the machine was.
-    public let phase: Phase
+    package let phase: Phase
     /// What happened.
-    public let input: InputKind
+    package let input: InputKind
     /// Where the machine went; the same phase if it stayed.
-    public let next: Phase
+    package let next: Phase
     /// What was made of the input: accepted, taken, rejected (why), ignored (why).
-    public let disposition: String
+    package let disposition: String
     /// The effects that came every time, in order.
-    public let effects: [String]
+    package let effects: [String]
     /// The effects that came only sometimes: with messages, with a stage of the policy.
-    public let sometimes: [String]
+    package let sometimes: [String]
 
     /// Whether the input changed nothing.
-    public var isIgnored: Bool { disposition.hasPrefix("ignored") }
+    package var isIgnored: Bool { disposition.hasPrefix("ignored") }
   }
 
   /// All rows, by phase, then by kind of input.
-  public let rows: [Row]
+  package let rows: [Row]
 
   /// Drives the machine.
   /// - Throws: The first broken promise, if the machine has a bug.
-  public init() throws {
+  package init() throws {
     var findings = Findings()
     for policy in try Self.policies() { try Self.drive(policy, into: &findings) }
     rows = findings.rows
@@ -40,7 +40,7 @@ public struct TransitionTable: Sendable {
 
 extension TransitionTable {
   /// The edges of the state diagram: where one phase leads to another, and by which inputs.
-  public var edges: [(from: Phase, to: Phase, inputs: [InputKind])] {
+  package var edges: [(from: Phase, to: Phase, inputs: [InputKind])] {
     var edges: [(from: Phase, to: Phase, inputs: [InputKind])] = []
     for from in Phase.allCases {
       for to in Phase.allCases where to != from {

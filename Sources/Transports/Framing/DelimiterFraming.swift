@@ -16,7 +16,8 @@ public struct DelimiterFraming: ProtocolEngine {
     /// Not at all.
     case none
     /// It sends every line back: the k-th line received answers the k-th line sent, pings among
-    /// them. Lines beyond those sent are messages and acknowledge nothing.
+    /// them, and is a message as well, except for pings. Lines beyond those sent acknowledge
+    /// nothing; a peer that speaks first, with a greeting, acknowledges what it has not seen.
     case echo
   }
 

@@ -45,7 +45,7 @@ package struct SequentialDialing {
   }
 
   /// Of several causes the most hopeful is reported, the earliest among equals: terminal only if
-  /// all are, the network's fault only if no address failed in another passing way (FEATURES §8.2).
+  /// all are, the network's fault only if no address failed in another passing way.
   private mutating func weigh(_ cause: Cause) {
     guard let verdict else {
       self.verdict = cause

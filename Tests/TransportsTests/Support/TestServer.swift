@@ -207,7 +207,7 @@ final class TestServer: Sendable {
   }
 }
 
-/// A port on which connecting hangs: its queue of waiting connections is full (FEATURES §3).
+/// A port on which connecting hangs: its queue of waiting connections is full.
 struct FullBacklog {
   let endpoint: Endpoint
   private let listener: Peer

@@ -54,7 +54,7 @@ public enum Timeout: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case credentials
 }
 
-/// What the retry rule makes of a cause (FEATURES §8).
+/// What the retry rule makes of a cause.
 public enum FailureClass: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   /// Worth another try after a backoff.
   case transient

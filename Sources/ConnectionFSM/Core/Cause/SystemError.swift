@@ -11,7 +11,7 @@ public enum SystemError: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   /// An errno without a row of its own: retried like any transient failure.
   case other
 
-  /// The class of FEATURES §8.2.
+  /// What the retry rule makes of it.
   public var failureClass: FailureClass {
     switch self {
     case .networkUnreachable, .networkDown: .network
@@ -38,7 +38,7 @@ public enum ResolutionError: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   /// The machine ran out of memory (EAI_MEMORY).
   case outOfMemory
 
-  /// The class of FEATURES §8.3.
+  /// What the retry rule makes of it.
   public var failureClass: FailureClass {
     switch self {
     case .temporaryFailure, .unknownName, .permanentFailure, .outOfMemory: .transient

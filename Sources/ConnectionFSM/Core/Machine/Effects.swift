@@ -1,8 +1,9 @@
 /// The effects of one transition: up to 16, in order, stored inline and reused.
 ///
 /// The driver owns one and passes it to every ``Machine/handle(_:at:into:)``, which empties it
-/// first. The bound is proved by exploration: a closing time-out that settles every lane is the
-/// worst case. Not an `InlineArray`, which needs Apple's 26 releases.
+/// first. The most that is known to happen is twelve: a link that opens after a late timer, where
+/// each of four lanes ends messages in two ways and sends the rest; exploration and random lives
+/// stay within the bound. Not an `InlineArray`, which needs Apple's 26 releases.
 public struct Effects: Sendable {
   /// How many effects one transition may have.
   public static let capacity = 16

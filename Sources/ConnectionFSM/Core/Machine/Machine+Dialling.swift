@@ -106,7 +106,7 @@ extension Machine {
       return enterClosed(.exhausted, because: cause, into: &effects)
     }
     let (failures, overflow) = networkFailures.addingReportingOverflow(otherFailures)
-    // While the path is down every transient failure is the network's (FEATURES §8, general rule).
+    // While the path is down every transient failure is the network's.
     if failureClass == .network || path == .down {
       if networkFailures < .max { networkFailures += 1 }
     } else if otherFailures < .max {

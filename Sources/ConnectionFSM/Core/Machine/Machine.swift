@@ -13,7 +13,7 @@ public struct Machine: Sendable {
   public internal(set) var state: State = .idle
   /// The attempt that counts; a value exactly while ``state`` is `linked`.
   public internal(set) var primary: Link?
-  /// The replacement that opens beside the primary in a planned rollover; at no other time.
+  /// Reserved for the replacement that opens beside the primary in a planned rollover; always nil.
   public internal(set) var standby: Link?
   /// When the driver must send ``Input/deadlineReached``; nil while nothing is waited for.
   public internal(set) var nextDeadline: Instant?

@@ -43,7 +43,7 @@ extension Machine {
     public enum Tier: UInt8, CaseIterable, BitwiseCopyable, Sendable {
       /// Ordinary retries.
       case fast
-      /// Rare retries after a long outage.
+      /// Reserved for rare retries after a long outage; not entered yet.
       case slow
     }
 

@@ -1,10 +1,10 @@
 /// How a dead peer is found out: a ping after silence, and a deadline for the answer.
 ///
 /// TCP alone does not tell: a peer that vanished leaves the socket open for about 15 minutes
-/// (Linux, tcp_retries2), and for ever if nothing is sent (FEATURES §3).
+/// (Linux, tcp_retries2), and for ever if nothing is sent.
 public struct Heartbeat: Equatable, BitwiseCopyable, Sendable {
   /// The silence after which a ping is sent; any inbound byte starts it anew. Default 25 s, below
-  /// the shortest common idle reaper of proxies (SIMULATION §4.3).
+  /// the shortest common idle reaper of proxies.
   public var interval: TimeSpan
   /// How long the answer may take; any inbound byte counts as one. Default 10 s.
   ///

@@ -6,7 +6,7 @@
 public final class Policy: Sendable {
   /// How long an attempt may take from the dial to `opened`, all phases together.
   ///
-  /// Default 10 s: what URLRequest-based managers use (FEATURES §9), far below the two minutes that
+  /// Default 10 s: what URLRequest-based managers use, far below the two minutes that
   /// Linux spends on unanswered SYNs.
   public let connectDeadline: TimeSpan
   /// How long the peer may take to answer our close before the link is cut. Default 5 s.

@@ -16,7 +16,8 @@ extension BuiltInScenario {
         },
         "steps": [
           {"t": 0, "ev": "api.connect"},
-          {"t": 0, "ev": "net.rst", "arg": "repeat=8", "note": "jitter is off, to show the waits"},
+          {"t": 0.05, "ev": "net.open"},
+          {"t": 0.06, "ev": "net.rst", "arg": "repeat=8", "note": "no jitter, to show the waits"},
           {"t": 94, "ev": "expect.waits", "arg": "1s,2s,4s,8s,16s,30s,30s,30s"},
           {"t": 94, "ev": "expect.attempts", "arg": 8},
           {"t": 120, "ev": "net.open"},
