@@ -2,7 +2,7 @@ public import ConnectionFSM
 
 /// Runs one machine against a scripted or a serving network, in virtual time.
 ///
-/// The owner of the machine here is a strict one: a ``Referee`` carries out each effect on its own
+/// The owner of the machine here is a strict one: a referee carries out each effect on its own
 /// books and stops the run at the first illegal one. Nothing sleeps: time jumps to the next thing
 /// that happens.
 public struct Simulation: Sendable {
