@@ -308,6 +308,29 @@ struct ConnectionLifetimeTests {
     #expect(rig.log.all == ["closed"])
   }
 
+  @Test("cancelling a task that waits in send takes back what no link was given, and nothing else")
+  func cancelledSend() throws {
+    let rig = try ConnectionRig(policy: policy())
+    let (connection, log) = (rig.connection, rig.log)
+    let waiting = Task(executorPreference: rig.loop) {
+      log.add("waiting \((try? await connection.send(Message("w"))).map { "\($0)" } ?? "thrown")")
+    }
+    rig.loop.settle()
+    waiting.cancel()
+    rig.loop.settle()
+    #expect(rig.log.all == ["waiting cancelled"])
+    rig.open()
+    let given = Task(executorPreference: rig.loop) {
+      log.add("given \((try? await connection.send(Message("g"))).map { "\($0)" } ?? "thrown")")
+    }
+    rig.loop.settle()
+    given.cancel()
+    rig.loop.settle()
+    #expect(rig.transport.orders.last == "send #1 g")
+    rig.transport.report(.written(through: rig.transport.sent[0]), on: 1)
+    #expect(rig.log.all == ["waiting cancelled", "given written"])
+  }
+
   @Test("I16: send returns the outcome and throws the rejection")
   func asyncSend() throws {
     let rig = try ConnectionRig(policy: policy(countLimit: 1))

@@ -73,15 +73,20 @@ extension Connection {
   /// Sends a message and waits for its end.
   ///
   /// While there is no link the message waits in its lane, as the policy says. Cancelling the task
-  /// takes nothing back: what was taken ends as it would have.
+  /// takes the message back if no link was given it yet; what was given ends as it would have.
   /// - Returns: How it ended: for instance written, acknowledged, expired, or in doubt.
   /// - Throws: Why it was turned away at the door.
   @discardableResult
   public func send(
     _ message: Message, in lane: LaneID = LaneID(0)
   ) async throws(Rejection) -> Outcome {
-    let result: Result<Outcome, Rejection> = await withCheckedContinuation { continuation in
-      post(message, in: lane) { continuation.resume(returning: $0) }
+    let ticket = SendTicket()
+    let result: Result<Outcome, Rejection> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        offer(message, in: lane, ticket) { continuation.resume(returning: $0) }
+      }
+    } onCancel: { [loop, driver] in
+      loop.execute { driver.cancel(ticket) }
     }
     return try result.get()
   }
@@ -92,8 +97,15 @@ extension Connection {
     _ message: Message, in lane: LaneID = LaneID(0),
     completion: (@Sendable (Result<Outcome, Rejection>) -> Void)? = nil
   ) {
+    offer(message, in: lane, nil, completion)
+  }
+
+  private func offer(
+    _ message: Message, in lane: LaneID, _ ticket: SendTicket?,
+    _ completion: (@Sendable (Result<Outcome, Rejection>) -> Void)?
+  ) {
     let isRunning = loop.execute { [driver] in
-      driver.offer(message, in: lane, completion: completion)
+      driver.offer(message, in: lane, ticket, completion: completion)
     }
     // Nothing is left that could take it.
     if !isRunning { completion?(.failure(.closed)) }

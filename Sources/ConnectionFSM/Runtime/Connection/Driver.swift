@@ -65,8 +65,13 @@ extension Driver {
   }
 
   func offer(
-    _ message: Message, in lane: LaneID, completion: ((Result<Outcome, Rejection>) -> Void)?
+    _ message: Message, in lane: LaneID, _ ticket: SendTicket?,
+    completion: ((Result<Outcome, Rejection>) -> Void)?
   ) {
+    if let ticket, ticket.isCancelled {
+      completion?(.success(.cancelled))
+      return
+    }
     precondition(!isBusy, "offers come as work of the loop, never from inside a transition")
     guard transport.admits(message) else {
       completion?(.failure(.notEncodable))
@@ -77,12 +82,19 @@ extension Driver {
     transition(.offer(lane, byteCount: byteCount)) { disposition in
       switch disposition {
       case .taken(let id):
+        ticket?.id = id
         payloads.insert(Pending(message: message, completion: completion), for: id)
       case .rejected(let rejection): owe(completion, .failure(rejection))
       case .accepted, .ignored: break
       }
     }
     drain()
+  }
+
+  /// Takes a message back: before it is offered, or while it waits.
+  func cancel(_ ticket: SendTicket) {
+    ticket.isCancelled = true
+    if let id = ticket.id { submit(.cancel(id)) }
   }
 
   /// Closes, and calls back once that is done; at once, if there is nothing left to close.
@@ -114,6 +126,12 @@ extension Driver {
     transport.abort(link.epoch)
     submit(.transport(link.epoch, .failed(.closedByUser)))
   }
+}
+
+/// A message that its sender may take back. Confined to the loop, like the driver.
+final class SendTicket: @unchecked Sendable {
+  fileprivate(set) var id: MessageID?
+  fileprivate(set) var isCancelled = false
 }
 
 // MARK: Transitions
