@@ -9,7 +9,8 @@ public struct Heartbeat: Equatable, BitwiseCopyable, Sendable {
   /// How long the answer may take; any inbound byte counts as one. Default 10 s.
   ///
   /// A verdict that comes a second late or more (a sleep, a stalled loop) is not evidence: the peer
-  /// is asked once more, with as much time as the first time.
+  /// is asked once more, with as much time as the first time. The ping travels behind what was sent
+  /// before it, so the timeout must cover the longest upload that the peer answers with silence.
   public var timeout: TimeSpan
 
   /// Makes a heartbeat.
