@@ -36,7 +36,7 @@ struct BackoffCodingTests {
     (#"{"exponential": 160}"#, .exponential(percent: 160)),
     (
       #"{"table": [0, 0.25, 2]}"#,
-      .table(Backoff.Table([.zero, .milliseconds(250), .seconds(2)]))
+      .table([.zero, .milliseconds(250), .seconds(2)])
     ),
   ]
 

@@ -93,9 +93,12 @@ extension Backoff {
     return range.shortest + .uniform(through: range.longest - range.shortest, using: &random)
   }
 
-  /// The longest wait there can be, after whatever number of failures.
+  /// The longest wait there can be, after whatever number of failures. From the cap alone, so that
+  /// it judges the steps.
   package var longestWait: TimeSpan {
-    max(ceiling(afterFailures: 0), range(afterFailures: .max, previous: cap).longest)
+    max(
+      range(around: cap, jitter(afterFailures: 0), previous: cap).longest,
+      range(around: cap, jitter, previous: cap).longest)
   }
 
   private func jitter(afterFailures failures: UInt32) -> Jitter {
@@ -105,8 +108,16 @@ extension Backoff {
   private func range(
     afterFailures failures: UInt32, previous: TimeSpan
   ) -> (shortest: TimeSpan, longest: TimeSpan) {
-    let step = max(.zero, step(afterFailures: failures))
-    switch jitter(afterFailures: failures) {
+    range(
+      around: max(.zero, step(afterFailures: failures)), jitter(afterFailures: failures),
+      // What a forgotten run left behind does not count.
+      previous: failures == 0 ? .zero : previous)
+  }
+
+  private func range(
+    around step: TimeSpan, _ jitter: Jitter, previous: TimeSpan
+  ) -> (shortest: TimeSpan, longest: TimeSpan) {
+    switch jitter {
     case .none: return (step, step)
     case .full: return (.zero, step)
     case .equal: return (step.share(percent: 50), step)
@@ -115,12 +126,11 @@ extension Backoff {
       return (step - share, step + share)
     case .above(let percent): return (step, step + step.share(percent: percent))
     case .added(let most): return (step, step + max(.zero, most))
-    case .fullOver(let least):
-      return (least, least + max(.zero, min(step, cap - least)))
+    case .fullOver(let least): return (least, least + max(.zero, min(step, cap - least)))
     case .decorrelated:
       let shortest = max(.zero, min(base, cap))
-      let previous = failures > 0 ? max(previous, shortest) : shortest
-      return (shortest, max(shortest, min(previous + previous + previous, cap)))
+      let unit = max(previous, shortest)
+      return (shortest, max(shortest, min(unit + unit + unit, cap)))
     }
   }
 }

@@ -76,7 +76,8 @@ extension Backoff {
       self = .table(milliseconds: [10, 50, 100, 150, 200, 250, 500, 1_000, 2_000, 5_000])
     case .socketIO:
       self.init(
-        first: .seconds(1), base: .seconds(1), cap: .seconds(5), jitter: .within(percent: 50))
+        strategy: .doubling, first: .seconds(1), base: .seconds(1), cap: .seconds(5),
+        jitter: .within(percent: 50))
     case .nats:
       self.init(
         strategy: .constant, first: .seconds(2), base: .seconds(2), cap: .seconds(2),
@@ -89,15 +90,17 @@ extension Backoff {
         firstJitter: .above(percent: 100))
     case .centrifuge:
       let least = TimeSpan.milliseconds(500)
-      self.init(first: least, base: least, cap: .seconds(20), jitter: .fullOver(least))
+      self.init(
+        strategy: .doubling, first: least, base: least, cap: .seconds(20), jitter: .fullOver(least))
     case .awsStandard:
       self.init(
-        first: .seconds(1), base: .seconds(1), cap: .seconds(20), jitter: .full, attemptLimit: 3)
+        strategy: .doubling, first: .seconds(1), base: .seconds(1), cap: .seconds(20),
+        jitter: .full, attemptLimit: 3)
     }
   }
 
   private static func exact(first: TimeSpan, base: TimeSpan, cap: TimeSpan) -> Backoff {
-    Backoff(first: first, base: base, cap: cap, jitter: .none)
+    Backoff(strategy: .doubling, first: first, base: base, cap: cap, jitter: .none)
   }
 
   /// The steps of a table without jitter; the cap is its last, longest one.

@@ -52,6 +52,10 @@ extension Backoff {
   }
 }
 
+extension Backoff.Table: ExpressibleByArrayLiteral {
+  public init(arrayLiteral steps: TimeSpan...) { self.init(steps) }
+}
+
 extension Backoff.Strategy {
   /// What the unit has become after so many steps, and never more than the cap. A table has no
   /// unit.
