@@ -69,12 +69,12 @@ bug spacing-unchecked I6 $core/Machine/Machine+Dialling.swift \
   'if urge != .userAsked, let earliest = earliestUnaskedDial, now < earliest {' \
   'if urge == .probe, let earliest = earliestUnaskedDial, now < earliest {' "$explore|SpacingTests"
 bug wait-above-cap I6 $core/Policy/Backoff.swift \
-  'else { return self.cap }' 'else { return TimeSpan(nanoseconds: cap * 3) }' "$explore"
+  'times: failures, through: cap)' 'times: failures, through: cap + cap + cap)' "$explore"
 bug reset-on-open I6 $core/Machine/Machine+Answers.swift \
   'primary?.open(at: now)' 'forgetFailures()
     primary?.open(at: now)' 'CaseTests|BackoffTests|IntentTests'
 bug jitter-lost-at-cap I6 $core/Policy/Backoff.swift \
-  'case .full: return' 'case .full where ceiling == cap: return ceiling
+  'case .full: return' 'case .full where step == cap: return (step, step)
     case .full: return' 'BackoffTests'
 bug wrong-way I7 $core/Machine/Machine+Answers.swift \
   'guard let link = primary, link.stage == .authenticating else' \

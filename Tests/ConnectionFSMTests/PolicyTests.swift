@@ -63,6 +63,14 @@ struct PolicyTests {
     + atLeastZero("backoff.base") { span in try backoff { $0.base = span } }
     + positive("backoff.cap") { span in try backoff { $0.cap = span } }
     + atLeastZero("backoff.stability") { span in try backoff { $0.stability = span } }
+    + positive("backoff.elapsedLimit") { span in try backoff { $0.elapsedLimit = span } }
+    + atLeastZero("backoff.strategy") { span in
+      try backoff { $0.strategy = .table(Backoff.Table([.zero, span])) }
+    }
+    + atLeastZero("backoff.jitter") { span in try backoff { $0.jitter = .added(span) } }
+    + atLeastZero("backoff.firstJitter") { span in
+      try backoff { $0.firstJitter = .fullOver(span) }
+    }
     + positive("heartbeat.interval") { span in
       try Policy.made(heartbeat: Heartbeat(interval: span, timeout: .seconds(10)))
     }
@@ -88,9 +96,44 @@ struct PolicyTests {
     },
   ]
 
+  private static func strategy(_ value: String, _ strategy: Backoff.Strategy) -> Bad {
+    Bad(knob: "backoff.strategy", value: value) { try backoff { $0.strategy = strategy } }
+  }
+
+  private static func jitter(_ value: String, _ jitter: Backoff.Jitter) -> [Bad] {
+    [
+      Bad(knob: "backoff.jitter", value: value) { try backoff { $0.jitter = jitter } },
+      Bad(knob: "backoff.firstJitter", value: value) { try backoff { $0.firstJitter = jitter } },
+    ]
+  }
+
+  private static let waits: [Bad] =
+    [
+      strategy("growing to 100 %", .exponential(percent: 100)),
+      strategy("growing to 1001 %", .exponential(percent: 1001)),
+      strategy("no steps", .table(Backoff.Table([]))),
+      strategy("17 steps", .table(Backoff.Table(Array(repeating: .zero, count: 17)))),
+      strategy("1000 steps", .table(Backoff.Table(Array(repeating: .zero, count: 1000)))),
+      Bad(knob: "backoff.jitter", value: "decorrelated without a base") {
+        try backoff {
+          $0.jitter = .decorrelated
+          $0.base = .zero
+        }
+      },
+      Bad(knob: "backoff.jitter", value: "decorrelated from the cap") {
+        try backoff {
+          $0.jitter = .decorrelated
+          $0.base = $0.cap
+        }
+      },
+    ]
+    + jitter("within 0 %", .within(percent: 0)) + jitter("within 101 %", .within(percent: 101))
+    + jitter("above 0 %", .above(percent: 0)) + jitter("above 101 %", .above(percent: 101))
+    + jitter("over the cap", .fullOver(.seconds(60)))
+
   @Test(
     "a policy that cannot work is refused with the name of the knob and a mend",
-    arguments: spans + nested + nestedToo + counts)
+    arguments: spans + nested + nestedToo + counts + waits)
   func refuses(bad: Bad) {
     let error = #expect(throws: PolicyError.self) { try bad.make() }
     #expect(error.map { "\($0.knob)" } == bad.knob)

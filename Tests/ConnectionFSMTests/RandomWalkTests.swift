@@ -12,9 +12,17 @@ struct RandomWalkTests {
   ]
 
   private static func policy(_ variant: UInt64) throws -> Policy {
+    let strategies: [Backoff.Strategy] = [
+      .doubling, .constant, .linear, .exponential(percent: 160), .table([.zero, .seconds(1)]),
+    ]
+    let jitters: [Backoff.Jitter] = [.full, .equal, .decorrelated, .within(percent: 20)]
     let jittered = Backoff(
-      first: .milliseconds(500), base: .milliseconds(300), cap: .seconds(8), jitter: .full,
-      stability: .seconds(3), attemptLimit: variant.isMultiple(of: 5) ? 4 : nil)
+      strategy: strategies[Int(variant / 2) % strategies.count],
+      first: .milliseconds(500), base: .milliseconds(300), cap: .seconds(8),
+      jitter: jitters[Int(variant / 2) % jitters.count],
+      firstJitter: variant.isMultiple(of: 4) ? nil : Backoff.Jitter.none, stability: .seconds(3),
+      attemptLimit: variant.isMultiple(of: 5) ? 4 : nil,
+      elapsedLimit: variant.isMultiple(of: 6) ? .seconds(20) : nil)
     let path = PathPolicy(
       onLoss: variant.isMultiple(of: 3) ? .close : .probe, suspectTimeout: .seconds(2),
       probeInterval: .seconds(7), returnJitter: .milliseconds(400))

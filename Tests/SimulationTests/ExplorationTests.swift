@@ -68,7 +68,13 @@ struct RandomWalkTests {
     switch shard % 4 {
     case 0: try policy()
     case 1: try policy(sessionDeadline: .seconds(2), credentialsDeadline: .seconds(2))
-    case 2: try policy(onLoss: .close, overflow: .dropOldest)
+    case 2:
+      try policy(
+        backoff: Backoff(
+          strategy: .linear, first: .seconds(2), base: .seconds(1), cap: .seconds(4),
+          jitter: .decorrelated, firstJitter: .within(percent: 50), stability: .seconds(3),
+          attemptLimit: nil, elapsedLimit: .seconds(12)),
+        onLoss: .close, overflow: .dropOldest)
     default: try policy(heartbeat: nil)
     }
   }

@@ -197,7 +197,7 @@ extension Referee {
     switch machine.state {
     case .backingOff(let wait):
       let longest = max(
-        max(policy.backoff.cap, policy.minimumDialSpacing), policy.path.returnJitter)
+        max(policy.backoff.longestWait, policy.minimumDialSpacing), policy.path.returnJitter)
       if wait.until - now > longest { throw Violation("I6", "waits until \(wait.until)") }
     case .offline, .waitingForCredentials:
       guard machine.nextDeadline != nil else { throw Violation("I10", "a hold without an exit") }

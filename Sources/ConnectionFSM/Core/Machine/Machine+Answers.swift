@@ -82,8 +82,8 @@ extension Machine {
     }
     switch answer {
     case .available: dial(into: &effects)
-    case .unavailable: failed(because: .credentialsUnavailable, into: &effects)
-    case .refused: failed(because: .credentialsRefused, into: &effects)
+    case .unavailable: credentialsFailed(because: .credentialsUnavailable, into: &effects)
+    case .refused: credentialsFailed(because: .credentialsRefused, into: &effects)
     }
     return .accepted
   }

@@ -104,7 +104,7 @@ extension Machine {
     case .login: cut(because: .timedOut(.login), into: &effects)
     case .close: cut(because: .closedByUser, into: &effects)
     case .pong: pongOverdue(since: verdict.at, into: &effects)
-    case .credentials: failed(because: .timedOut(.credentials), into: &effects)
+    case .credentials: credentialsFailed(because: .timedOut(.credentials), into: &effects)
     case .ping, .retry, .probe: return false
     }
     return true

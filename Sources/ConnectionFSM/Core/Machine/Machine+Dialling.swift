@@ -79,6 +79,8 @@ extension Machine {
     attempts = 0
     networkFailures = 0
     otherFailures = 0
+    lastWait = .zero
+    spent = .zero
   }
 }
 
@@ -92,17 +94,33 @@ extension Machine {
     // Stability is a fact, not a timer: how long was it open, and alive? A peer that accepts and
     // falls silent was alive no longer than it was heard.
     let aliveUntil = cause == .timedOut(.pong) ? link.heardAt : now
-    if link.stage == .open, aliveUntil - link.since >= policy.backoff.stability { forgetFailures() }
+    if link.stage == .open, aliveUntil - link.since >= policy.backoff.stability {
+      forgetFailures()
+    } else {
+      spendAttempt()
+    }
     retire(link, because: cause, into: &effects)
     failed(because: cause, into: &effects)
   }
 
+  /// There will be no dial. The provider was asked in its place, and that took its time.
+  mutating func credentialsFailed(because cause: Cause, into effects: inout Effects) {
+    spendAttempt()
+    failed(because: cause, into: &effects)
+  }
+
+  /// Counts the time since the dial; that of a stable link was not spent on trying, and a path that
+  /// is down has its own clock.
+  private mutating func spendAttempt() {
+    if path != .down, let lastDialAt { spent = spent + (now - lastDialAt) }
+  }
+
   /// Counts a failure and decides between another try and the end.
-  mutating func failed(because cause: Cause, into effects: inout Effects) {
+  private mutating func failed(because cause: Cause, into effects: inout Effects) {
     lastCause = cause
     let failureClass = cause.failureClass
     if failureClass == .terminal { return enterClosed(.terminal, because: cause, into: &effects) }
-    if path != .down, let limit = policy.backoff.attemptLimit, attempts >= limit {
+    if path != .down, isExhausted {
       return enterClosed(.exhausted, because: cause, into: &effects)
     }
     let (failures, overflow) = networkFailures.addingReportingOverflow(otherFailures)
@@ -112,8 +130,17 @@ extension Machine {
     } else if otherFailures < .max {
       otherFailures += 1
     }
-    pause(
-      for: policy.backoff.wait(afterFailures: overflow ? .max : failures, using: &random))
+    lastWait = policy.backoff.wait(
+      afterFailures: overflow ? .max : failures, previous: lastWait, using: &random)
+    pause(for: lastWait)
+    // Where a hold took its place, nothing is spent.
+    if case .backingOff(let wait) = state { spent = spent + (wait.until - now) }
+  }
+
+  private var isExhausted: Bool {
+    if let limit = policy.backoff.attemptLimit, attempts >= limit { return true }
+    guard let limit = policy.backoff.elapsedLimit else { return false }
+    return spent >= limit
   }
 
   /// Takes a link out of its slot; its unsettled messages are in doubt or wait again.

@@ -87,8 +87,8 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
         && left.lastEpoch == right.lastEpoch && left.lastDialAt == right.lastDialAt
         && left.lastCause == right.lastCause && left.attempts == right.attempts
         && left.networkFailures == right.networkFailures
-        && left.otherFailures == right.otherFailures && left.random == right.random
-        && left.queue == right.queue
+        && left.otherFailures == right.otherFailures && left.lastWait == right.lastWait
+        && left.spent == right.spent && left.random == right.random && left.queue == right.queue
     }
 
     /// Hashes every fact, so that a hash can stand for the state in an exploration.
@@ -108,6 +108,8 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
       hasher.combine(attempts)
       hasher.combine(networkFailures)
       hasher.combine(otherFailures)
+      hasher.combine(lastWait)
+      hasher.combine(spent)
       hasher.combine(random)
       hasher.combine(queue)
     }

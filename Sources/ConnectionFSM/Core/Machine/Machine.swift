@@ -37,6 +37,10 @@ public struct Machine: Sendable {
   // Two counts, so that a regained path forgets only what was the network's fault.
   var networkFailures: UInt32 = 0
   var otherFailures: UInt32 = 0
+  /// The wait drawn last since the last reset: decorrelated jitter draws from it.
+  var lastWait = TimeSpan.zero
+  /// Time spent on dials and waits since the last reset; holds and a path that is down are free.
+  var spent = TimeSpan.zero
 
   var random: SplitMix64
   var queue: SendQueue

@@ -85,7 +85,7 @@ extension Machine {
       case requested
       /// The cause is terminal.
       case terminal
-      /// The attempt limit was met.
+      /// The attempt limit was met, or the elapsed limit.
       case exhausted
     }
 

@@ -1,86 +1,172 @@
 /// How long to wait before the next dial, as a pure function of failures and one random draw.
 ///
-/// The ceiling for the n-th wait since the last reset (n from 0) is `first` for n = 0 and
-/// min(`cap`, `base` · 2ⁿ) after that; with full jitter the wait is uniform between 0 and the
-/// ceiling on every step, the first and the capped ones included, so that clients which lost one
-/// server at one moment do not return together (RFC 6455 section 7.2.3; AWS "Exponential backoff
-/// and jitter").
+/// Three parts make a wait. The ``strategy`` gives a series of steps, one for each failure since
+/// the last reset (n from 0); the ``cap`` bounds them; the ``jitter`` draws the wait around the
+/// bounded step. So jitter is left on every step, the first and the capped ones included, and
+/// clients which lost one server at one moment do not return together (RFC 6455 section 7.2.3;
+/// AWS "Exponential backoff and jitter"). Series of known clients: ``Preset``.
 public struct Backoff: Equatable, BitwiseCopyable, Sendable {
-  /// How the wait is drawn below its ceiling.
-  public enum Jitter: UInt8, CaseIterable, BitwiseCopyable, Sendable {
-    /// The wait is the ceiling itself. For tests and for servers that asked for it.
-    case none
-    /// Uniform from zero to the ceiling.
-    case full
-  }
-
-  /// The ceiling of the first wait. Default 5 s, the range of RFC 6455 section 7.2.3.
+  /// How the steps grow. Default doubling.
+  public var strategy: Strategy
+  /// The first step, n = 0. Default 5 s, the range of RFC 6455 section 7.2.3. A table has its own.
   public var first: TimeSpan
-  /// The unit that doubles. Default 2 s.
+  /// The unit of the steps after the first. Default 2 s. A table does without.
   public var base: TimeSpan
-  /// No ceiling is above this. Default 60 s, so that the default ceilings are 5, 4, 8, 16, 32, 60,
-  /// 60 … s.
+  /// No step is above this. Default 60 s, so that the default steps are 5, 4, 8, 16, 32, 60,
+  /// 60 … s. Jitter that lengthens a wait may lead beyond it, by its share and no more.
   public var cap: TimeSpan
-  /// How the wait is drawn. Default full.
+  /// How the wait is drawn around its step. Default full.
   public var jitter: Jitter
+  /// How the first wait is drawn, where it is another way; nil, the default, is as the others.
+  public var firstJitter: Jitter?
   /// How long a link must be open before its failures are forgotten. Default 10 s.
   ///
   /// Never on a bare open: a server that accepts and drops would be hammered (F12, RC032).
   public var stability: TimeSpan
   /// How many dials in a row may fail before the machine gives up; nil never gives up.
   public var attemptLimit: UInt32?
+  /// After how much time, spent on dials and on waits since the last reset, a failure ends the
+  /// machine's tries; nil never gives up.
+  ///
+  /// A hold and a path that is down cost nothing: nobody tried meanwhile. Judged when an attempt
+  /// fails, so that no attempt and no wait is cut short.
+  public var elapsedLimit: TimeSpan?
 
   /// Makes a backoff.
   public init(
+    strategy: Strategy = .doubling,
     first: TimeSpan = .seconds(5),
     base: TimeSpan = .seconds(2),
     cap: TimeSpan = .seconds(60),
     jitter: Jitter = .full,
+    firstJitter: Jitter? = nil,
     stability: TimeSpan = .seconds(10),
-    attemptLimit: UInt32? = nil
+    attemptLimit: UInt32? = nil,
+    elapsedLimit: TimeSpan? = nil
   ) {
+    self.strategy = strategy
     self.first = first
     self.base = base
     self.cap = cap
     self.jitter = jitter
+    self.firstJitter = firstJitter
     self.stability = stability
     self.attemptLimit = attemptLimit
+    self.elapsedLimit = elapsedLimit
+  }
+}
+
+// MARK: Waits
+
+extension Backoff {
+  /// The step after `failures` earlier failures: what is waited but for the jitter. Never
+  /// overflows.
+  public func step(afterFailures failures: UInt32) -> TimeSpan {
+    switch strategy {
+    case .table(let table): return min(table[failures], cap)
+    case .constant, .linear, .exponential:
+      guard failures > 0 else { return min(first, cap) }
+      return strategy.growth(of: base, times: failures, through: cap)
+    }
   }
 
   /// The longest that the wait after `failures` earlier failures can be. Never overflows.
   public func ceiling(afterFailures failures: UInt32) -> TimeSpan {
-    guard failures > 0 else { return min(first, cap) }
-    let base = base.nanoseconds
-    let cap = cap.nanoseconds
-    // Swift's shifts take any count; what is shifted out is zero.
-    guard base <= cap >> Int64(failures) else { return self.cap }
-    return TimeSpan(nanoseconds: base << Int64(failures))
+    // Decorrelated waits are longest if each was: then they grow threefold.
+    let previous =
+      failures == 0
+      ? base
+      : Strategy.exponential(percent: 300).growth(of: base, times: failures, through: cap)
+    return range(afterFailures: failures, previous: previous).longest
   }
 
-  /// The wait itself: between zero and ``ceiling(afterFailures:)``, with at most one draw.
-  public func wait(afterFailures failures: UInt32, using random: inout SplitMix64) -> TimeSpan {
-    let ceiling = ceiling(afterFailures: failures)
+  /// The wait itself, at most ``ceiling(afterFailures:)``, with at most one draw.
+  /// - Parameters:
+  ///   - failures: How many failures there were before, since the last reset.
+  ///   - previous: The wait before this one. Only decorrelated jitter asks for it.
+  ///   - random: Where the draw comes from.
+  public func wait(
+    afterFailures failures: UInt32, previous: TimeSpan = .zero, using random: inout SplitMix64
+  ) -> TimeSpan {
+    let range = range(afterFailures: failures, previous: previous)
+    if jitter(afterFailures: failures) == .none { return range.longest }
+    return range.shortest + .uniform(through: range.longest - range.shortest, using: &random)
+  }
+
+  /// The longest wait there can be, after whatever number of failures. From the cap alone, so that
+  /// it judges the steps.
+  package var longestWait: TimeSpan {
+    max(
+      range(around: cap, jitter(afterFailures: 0), previous: cap).longest,
+      range(around: cap, jitter, previous: cap).longest)
+  }
+
+  private func jitter(afterFailures failures: UInt32) -> Jitter {
+    failures == 0 ? firstJitter ?? jitter : jitter
+  }
+
+  private func range(
+    afterFailures failures: UInt32, previous: TimeSpan
+  ) -> (shortest: TimeSpan, longest: TimeSpan) {
+    range(
+      around: max(.zero, step(afterFailures: failures)), jitter(afterFailures: failures),
+      // What a forgotten run left behind does not count.
+      previous: failures == 0 ? .zero : previous)
+  }
+
+  private func range(
+    around step: TimeSpan, _ jitter: Jitter, previous: TimeSpan
+  ) -> (shortest: TimeSpan, longest: TimeSpan) {
     switch jitter {
-    case .none: return ceiling
-    case .full: return TimeSpan.uniform(through: ceiling, using: &random)
-    }
-  }
-
-  func validate() throws(PolicyError) {
-    try Policy.requireSpan(first, "backoff.first")
-    try Policy.requireSpan(base, "backoff.base")
-    try Policy.requirePositive(cap, "backoff.cap")
-    try Policy.requireSpan(stability, "backoff.stability")
-    if attemptLimit == 0 {
-      throw PolicyError("backoff.attemptLimit", "must be at least 1, or nil for no limit")
+    case .none: return (step, step)
+    case .full: return (.zero, step)
+    case .equal: return (step.share(percent: 50), step)
+    case .within(let percent):
+      let share = step.share(percent: percent)
+      return (step - share, step + share)
+    case .above(let percent): return (step, step + step.share(percent: percent))
+    case .added(let most): return (step, step + max(.zero, most))
+    case .fullOver(let least): return (least, least + max(.zero, min(step, cap - least)))
+    case .decorrelated:
+      let shortest = max(.zero, min(base, cap))
+      let unit = max(previous, shortest)
+      return (shortest, max(shortest, min(unit + unit + unit, cap)))
     }
   }
 }
 
-extension TimeSpan {
-  /// A span from zero to the bound, both included; one draw.
-  static func uniform(through bound: TimeSpan, using random: inout SplitMix64) -> TimeSpan {
-    TimeSpan(nanoseconds: Int64(random.next(through: UInt64(max(0, bound.nanoseconds)))))
+// MARK: Validation
+
+extension Backoff {
+  func validate() throws(PolicyError) {
+    try strategy.validate()
+    try Policy.requireSpan(first, "backoff.first")
+    try Policy.requireSpan(base, "backoff.base")
+    try Policy.requirePositive(cap, "backoff.cap")
+    try validate(jitter, "backoff.jitter")
+    if let firstJitter { try validate(firstJitter, "backoff.firstJitter") }
+    try Policy.requireSpan(stability, "backoff.stability")
+    if attemptLimit == 0 {
+      throw PolicyError("backoff.attemptLimit", "must be at least 1, or nil for no limit")
+    }
+    if let elapsedLimit { try Policy.requirePositive(elapsedLimit, "backoff.elapsedLimit") }
+  }
+
+  private func validate(_ jitter: Jitter, _ knob: StaticString) throws(PolicyError) {
+    switch jitter {
+    case .none, .full, .equal: return
+    case .within(let percent), .above(let percent):
+      guard (1...100).contains(percent) else { throw PolicyError(knob, "must be 1 to 100 percent") }
+    case .added(let most): try Policy.requireSpan(most, knob)
+    case .fullOver(let least):
+      try Policy.requireSpan(least, knob)
+      guard least < cap else { throw PolicyError(knob, "must start below the cap") }
+    case .decorrelated:
+      guard base > .zero, base < cap else {
+        throw PolicyError(
+          knob, "must not be decorrelated unless the base is above 0, below the cap")
+      }
+    }
   }
 }
 

@@ -38,11 +38,6 @@ extension Policy: Codable {
   }
 }
 
-extension Backoff.Jitter: Codable {
-  public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
-  public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
-}
-
 extension PathPolicy.Loss: Codable {
   public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
   public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
@@ -56,35 +51,6 @@ extension Lane.Delivery: Codable {
 extension Lane.Overflow: Codable {
   public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
   public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
-}
-
-extension Backoff: Codable {
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case first, base, cap, jitter, stability, attemptLimit
-  }
-
-  public init(from decoder: any Decoder) throws {
-    try decoder.rejectUnknownKeys(CodingKeys.self)
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    let defaults = Backoff()
-    self = Backoff(
-      first: try values.value(.first, else: defaults.first),
-      base: try values.value(.base, else: defaults.base),
-      cap: try values.value(.cap, else: defaults.cap),
-      jitter: try values.value(.jitter, else: defaults.jitter),
-      stability: try values.value(.stability, else: defaults.stability),
-      attemptLimit: try values.decodeIfPresent(UInt32.self, forKey: .attemptLimit))
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(first, forKey: .first)
-    try values.encode(base, forKey: .base)
-    try values.encode(cap, forKey: .cap)
-    try values.encode(jitter, forKey: .jitter)
-    try values.encode(stability, forKey: .stability)
-    try values.encodeIfPresent(attemptLimit, forKey: .attemptLimit)
-  }
 }
 
 extension Heartbeat: Codable {
