@@ -59,10 +59,12 @@ extension Machine {
 
   private var earliestUnaskedDial: Instant? {
     guard let lastDialAt else { return nil }
-    return lastDialAt + policy.minimumDialSpacing
+    let spaced = lastDialAt + policy.minimumDialSpacing
+    return notBefore.map { max($0, spaced) } ?? spaced
   }
 
-  /// Waits for a span, and for the spacing if that takes longer; or holds, if something holds.
+  /// Waits for a span, and for the spacing or a verdict's minimum if that takes longer; or holds,
+  /// if something holds.
   mutating func pause(for span: TimeSpan) {
     if let hold = hold(for: .scheduled) {
       state = .suspended(Suspended(hold: hold))
@@ -79,6 +81,9 @@ extension Machine {
     attempts = 0
     networkFailures = 0
     otherFailures = 0
+    cappedRetries = 0
+    refreshedCredentials = false
+    notBefore = nil
   }
 }
 
@@ -92,28 +97,58 @@ extension Machine {
     // Stability is a fact, not a timer: how long was it open, and alive? A peer that accepts and
     // falls silent was alive no longer than it was heard.
     let aliveUntil = cause == .timedOut(.pong) ? link.heardAt : now
-    if link.stage == .open, aliveUntil - link.since >= policy.backoff.stability { forgetFailures() }
+    var reach = Circumstances.Reach.notOpen
+    if link.stage == .open {
+      let isStable = aliveUntil - link.since >= policy.backoff.stability
+      reach = isStable ? .stable : .open
+      if isStable { forgetFailures() }
+    }
     retire(link, because: cause, into: &effects)
-    failed(because: cause, into: &effects)
+    failed(because: cause, reach: reach, into: &effects)
   }
 
-  /// Counts a failure and decides between another try and the end.
-  mutating func failed(because cause: Cause, into effects: inout Effects) {
+  /// Counts a failure and decides between another try and the end, as the verdict says.
+  mutating func failed(
+    because cause: Cause, reach: Circumstances.Reach = .notOpen, into effects: inout Effects
+  ) {
     lastCause = cause
-    let failureClass = cause.failureClass
-    if failureClass == .terminal { return enterClosed(.terminal, because: cause, into: &effects) }
+    let verdict = policy.verdict(on: cause, in: Circumstances(path: path, reach: reach))
+    guard spendRetry(verdict) else {
+      return enterClosed(.terminal, because: cause, into: &effects)
+    }
     if path != .down, let limit = policy.backoff.attemptLimit, attempts >= limit {
       return enterClosed(.exhausted, because: cause, into: &effects)
     }
     let (failures, overflow) = networkFailures.addingReportingOverflow(otherFailures)
-    // While the path is down every transient failure is the network's (FEATURES §8, general rule).
-    if failureClass == .network || path == .down {
+    // While the path is down every failure is the network's (FEATURES §8, general rule).
+    if verdict.failureClass == .network || path == .down {
       if networkFailures < .max { networkFailures += 1 }
     } else if otherFailures < .max {
       otherFailures += 1
     }
+    // A fact and not part of the wait: neither a path that comes back nor the end of a hold may
+    // dial a server sooner than it asked for.
+    if verdict.minimumDelay > .zero || verdict.spread > .zero {
+      notBefore =
+        now + verdict.minimumDelay + .uniform(through: verdict.spread, using: &random)
+    }
     pause(
-      for: policy.backoff.wait(afterFailures: overflow ? .max : failures, using: &random))
+      for: verdict.retriesAtOnce && failures == 0
+        ? .uniform(through: policy.path.returnJitter, using: &random)
+        : policy.backoff.wait(afterFailures: overflow ? .max : failures, using: &random))
+  }
+
+  /// Whether the verdict allows another try; takes it from the budget.
+  private mutating func spendRetry(_ verdict: Verdict) -> Bool {
+    // The provider is asked before every dial; this is the dial that its next answer is worth.
+    if verdict.refreshesCredentials, policy.credentialsDeadline != nil, !refreshedCredentials {
+      refreshedCredentials = true
+      return true
+    }
+    guard let limit = verdict.retryLimit else { return true }
+    guard cappedRetries < limit else { return false }
+    cappedRetries += 1
+    return true
   }
 
   /// Takes a link out of its slot; its unsettled messages are in doubt or wait again.

@@ -87,7 +87,9 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
         && left.lastEpoch == right.lastEpoch && left.lastDialAt == right.lastDialAt
         && left.lastCause == right.lastCause && left.attempts == right.attempts
         && left.networkFailures == right.networkFailures
-        && left.otherFailures == right.otherFailures && left.random == right.random
+        && left.otherFailures == right.otherFailures && left.cappedRetries == right.cappedRetries
+        && left.refreshedCredentials == right.refreshedCredentials
+        && left.notBefore == right.notBefore && left.random == right.random
         && left.queue == right.queue
     }
 
@@ -108,6 +110,9 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
       hasher.combine(attempts)
       hasher.combine(networkFailures)
       hasher.combine(otherFailures)
+      hasher.combine(cappedRetries)
+      hasher.combine(refreshedCredentials)
+      hasher.combine(notBefore)
       hasher.combine(random)
       hasher.combine(queue)
     }

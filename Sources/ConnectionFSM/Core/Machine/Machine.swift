@@ -37,6 +37,12 @@ public struct Machine: Sendable {
   // Two counts, so that a regained path forgets only what was the network's fault.
   var networkFailures: UInt32 = 0
   var otherFailures: UInt32 = 0
+  /// Retries spent on causes whose verdict caps them, since the last reset.
+  var cappedRetries: UInt8 = 0
+  /// A verdict's one retry with fresh credentials was spent since the last reset.
+  var refreshedCredentials = false
+  /// Before this instant nobody but the user dials: the last verdict's minimum delay.
+  var notBefore: Instant?
 
   var random: SplitMix64
   var queue: SendQueue
