@@ -253,7 +253,7 @@ struct ClassificationTests {
 }
 
 /// A verdict in the notation of FEATURES §8; `+slow` is the `+after` that it stands for.
-private func notation(of verdict: Verdict) -> String {
+func notation(of verdict: Verdict) -> String {
   var text =
     switch verdict.failureClass {
     case .transient: "T"

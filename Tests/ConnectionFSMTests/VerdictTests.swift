@@ -237,6 +237,30 @@ struct VerdictTests {
     }
   }
 
+  @Test("FEATURES 8.1: the presets have the rows of their protocols")
+  func presets() {
+    let rows: [([VerdictOverride], ClosedRange<UInt16>, String)] = [
+      (VerdictOverride.pusher, 4000...4099, "X"),
+      (VerdictOverride.pusher, 4100...4199, "T +after 1...1"),
+      (VerdictOverride.pusher, 4200...4299, "T +now"),
+      (VerdictOverride.httpLike, 4400...4400, "X"), (VerdictOverride.httpLike, 4403...4404, "X"),
+      (VerdictOverride.httpLike, 4406...4406, "X"), (VerdictOverride.httpLike, 4409...4409, "X"),
+      (VerdictOverride.httpLike, 4401...4401, "X +auth"),
+      (VerdictOverride.httpLike, 4408...4408, "T"), (VerdictOverride.httpLike, 4499...4499, "T"),
+      (VerdictOverride.httpLike, 4500...4504, "T"),
+      (VerdictOverride.httpLike, 4429...4429, "T +after 30...60"),
+    ]
+    for (preset, codes, row) in rows {
+      for code in codes {
+        let found = preset.filter {
+          if case .closeCodes(let range) = $0.pattern { return range.contains(code) }
+          return false
+        }
+        #expect(found.map { notation(of: $0.verdict) } == [row], "\(code)")
+      }
+    }
+  }
+
   @Test("F13: an override does not dial before the Retry-After of the answer")
   func overrideKeepsRetryAfter() throws {
     var rig = Rig(

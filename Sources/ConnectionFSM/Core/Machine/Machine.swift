@@ -41,7 +41,7 @@ public struct Machine: Sendable {
   var cappedRetries: UInt8 = 0
   /// A verdict's one retry with fresh credentials was spent since the last reset.
   var refreshedCredentials = false
-  /// Before this instant nobody but the user dials: the last verdict's minimum delay.
+  /// Before this instant nobody but the user dials: the minimum delay of a verdict.
   var notBefore: Instant?
 
   var random: SplitMix64

@@ -24,7 +24,13 @@ extension VerdictOverride: Codable {
     try decoder.rejectUnknownKeys(CodingKeys.self)
     let values = try decoder.container(keyedBy: CodingKeys.self)
     var verdict = Verdict(try values.decode(FailureClass.self, forKey: .failureClass))
-    if let limit = try values.decodeIfPresent(UInt8.self, forKey: .retryLimit) {
+    // As `Int`, so that what does not fit is refused by name: of a number too large for the type
+    // asked for, a decoder may say no more than that the JSON is not valid.
+    if let given = try values.decodeIfPresent(Int.self, forKey: .retryLimit) {
+      guard let limit = UInt8(exactly: given) else {
+        throw DecodingError.dataCorruptedError(
+          forKey: .retryLimit, in: values, debugDescription: "must be 0 to 255")
+      }
       verdict = verdict.capped(limit)
     }
     verdict = verdict.after(
@@ -55,12 +61,15 @@ extension VerdictOverride: Codable {
   private static func range(
     _ key: CodingKeys, in values: KeyedDecodingContainer<CodingKeys>
   ) throws -> ClosedRange<UInt16>? {
-    guard let ends = try values.decodeIfPresent([UInt16].self, forKey: key) else { return nil }
-    guard ends.count == 2, ends[0] <= ends[1] else {
+    guard let ends = try values.decodeIfPresent([Int].self, forKey: key) else { return nil }
+    guard ends.count == 2, ends[0] <= ends[1], let first = UInt16(exactly: ends[0]),
+      let last = UInt16(exactly: ends[1])
+    else {
       throw DecodingError.dataCorruptedError(
-        forKey: key, in: values, debugDescription: "must be [first, last], first not above last")
+        forKey: key, in: values,
+        debugDescription: "must be [first, last], each 0 to 65535, first not above last")
     }
-    return ends[0]...ends[1]
+    return first...last
   }
 
   public func encode(to encoder: any Encoder) throws {
