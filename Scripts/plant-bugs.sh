@@ -76,6 +76,13 @@ bug reset-on-open I6 $core/Machine/Machine+Answers.swift \
 bug jitter-lost-at-cap I6 $core/Policy/Backoff.swift \
   'case .full: return' 'case .full where step == cap: return (step, step)
     case .full: return' 'BackoffTests'
+bug cap-unspent I15 $core/Machine/Machine+Dialling.swift \
+  'cappedRetries += 1' 'cappedRetries += 0' 'VerdictTests'
+bug delay-undercut F13 $core/Machine/Machine+Dialling.swift \
+  'notBefore.map { max($0, spaced) } ?? spaced' 'spaced' 'VerdictTests'
+bug override-after-tables F14 $core/Policy/VerdictOverride.swift \
+  'where override.matches(cause) {' \
+  'where override.matches(cause) && cause.failureClass == .transient {' 'VerdictTests'
 bug wrong-way I7 $core/Machine/Machine+Answers.swift \
   'guard let link = primary, link.stage == .authenticating else' \
   'guard let link = primary, link.stage != .closing else' "$explore"

@@ -31,7 +31,7 @@ struct BackoffLimitTests {
     var rig = Rig(try Policy.made(backoff: Self.steady(elapsedLimit: seconds)))
     rig.feed(.connect(here))
     #expect(try attempts(&rig) == made)
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
     #expect(rig.machine.nextDeadline == nil)
   }
 
@@ -49,7 +49,7 @@ struct BackoffLimitTests {
     var rig = Rig(try Policy.made(backoff: backoff))
     rig.feed(.connect(here))
     #expect(try attempts(&rig) == made)
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
   }
 
   @Test("a stable link and the user's connect give the time back")
@@ -75,7 +75,7 @@ struct BackoffLimitTests {
       rig.transport(.failed(.lost), at: rig.now + .seconds(8))
       if rig.closed == nil { try rig.redial() }
     }
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
   }
 
   @Test("time under a hold and on a lost path costs nothing")
@@ -93,7 +93,7 @@ struct BackoffLimitTests {
     try rig.redial()
     // One second is spent, of the first dial; the others are at 1 + 1, and 1 + 1 + 4 + 1.
     #expect(try attempts(&rig) == 2)
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
   }
 
   @Test("a credentials provider that never answers spends the time as well")

@@ -135,6 +135,6 @@ struct BackoffPresetTests {
       rig.transport(.failed(.lost))
     }
     #expect(waits == [10, 12, 22, 52])
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
   }
 }

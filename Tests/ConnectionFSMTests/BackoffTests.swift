@@ -195,7 +195,7 @@ struct ResetTests {
       rig.transport(.failed(.lost))
       if attempt < 3 { try rig.redial() }
     }
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
     #expect(rig.ledger.dials.count == 3)
     #expect(rig.machine.nextDeadline == nil)
   }
@@ -210,13 +210,13 @@ struct ResetTests {
       try rig.redial()
     }
     rig.transport(.failed(.lost))
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
   }
 
   @Test(
     "a terminal cause stops at the first attempt",
     arguments: [
-      Cause.fatal, .protocolError, .system(.internalFault), .resolution(.misconfigured),
+      Cause.fatal, .tls(.pinMismatch), .system(.internalFault), .resolution(.misconfigured),
     ])
   func terminal(cause: Cause) throws {
     var rig = Rig(try Policy.made())

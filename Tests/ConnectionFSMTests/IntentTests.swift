@@ -136,7 +136,7 @@ struct IntentTests {
     rig.transport(.failed(.lost))
     try rig.redial()
     rig.transport(.failed(.lost))
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
     #expect(rig.feed(.offerA()).disposition == .rejected(.closed))
     #expect(rig.feed(.connect(here)).text == "dial 3 @0")
     rig.transport(.failed(.lost))

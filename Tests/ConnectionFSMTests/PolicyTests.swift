@@ -131,9 +131,28 @@ struct PolicyTests {
     + jitter("above 0 %", .above(percent: 0)) + jitter("above 101 %", .above(percent: 101))
     + jitter("over the cap", .fullOver(.seconds(60)))
 
+  private static func overriding(_ verdict: Verdict, count: Int = 1) throws -> Policy {
+    let override = VerdictOverride(.closeCodes(4000...4999), verdict)
+    return try Policy.made(overrides: Array(repeating: override, count: count))
+  }
+
+  private static let overrides: [Bad] =
+    atLeastZero("overrides.minimumDelay") { span in
+      try overriding(.transient.after(span, spread: .zero))
+    }
+    + atLeastZero("overrides.spread") { span in
+      try overriding(.transient.after(.zero, spread: span))
+    }
+    + [
+      Bad(knob: "overrides.minimumDelay", value: "above an hour") {
+        try overriding(.transient.after(.nanoseconds(3_600_000_000_001), spread: .zero))
+      },
+      Bad(knob: "overrides", value: "33") { try overriding(.terminal, count: 33) },
+    ]
+
   @Test(
     "a policy that cannot work is refused with the name of the knob and a mend",
-    arguments: spans + nested + nestedToo + counts + waits)
+    arguments: spans + nested + nestedToo + counts + waits + overrides)
   func refuses(bad: Bad) {
     let error = #expect(throws: PolicyError.self) { try bad.make() }
     #expect(error.map { "\($0.knob)" } == bad.knob)
@@ -171,7 +190,7 @@ struct PolicyTests {
       try Policy.made(backoff: .none), try Policy.made(spacing: .seconds(9)),
       try Policy.made(heartbeat: nil), try Policy.made(path: .closing),
       try Policy.made(session: .seconds(9)), try Policy.made(credentials: .seconds(9)),
-      try Policy.made(lanes: [.made(.atMostOnce)]),
+      try Policy.made(lanes: [.made(.atMostOnce)]), try Self.overriding(.terminal),
     ]
     for other in others { #expect(base != other) }
   }

@@ -63,7 +63,7 @@ struct QueueEndTests {
     }
     rig.transport(.written(through: .a(1)))
     rig.transport(.acknowledged(through: .b(1)))
-    #expect(rig.transport(.failed(.lost)).text == "ended 1 connectionReset, a2-a3 inDoubt")
+    #expect(rig.transport(.failed(.lost)).text == "ended 1 brokenPipe, a2-a3 inDoubt")
     #expect(rig.machine.pendingCount(in: LaneID(1)) == (waiting: 3, inFlight: 0))
     rig.feed(.offerB())
     try rig.redial()
@@ -129,7 +129,7 @@ struct QueueEndTests {
     }
     let step = rig.transport(.failed(.lost))
     #expect(step.effects.count == 9)
-    #expect(rig.closed == "exhausted connectionReset")
+    #expect(rig.closed == "exhausted brokenPipe")
   }
 }
 

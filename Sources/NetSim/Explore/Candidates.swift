@@ -64,7 +64,7 @@ package enum Candidates {
   private static func events(for machine: Machine) -> [TransportEvent] {
     var events: [TransportEvent] = [
       .opened, .failed(.system(.connectionReset)), .failed(.system(.networkUnreachable)),
-      .failed(.protocolError), .closed(nil), .closed(CloseCode(1000)), .received(byteCount: 1),
+      .failed(.protocolError), .closed(nil), .closed(CloseCode(1008)), .received(byteCount: 1),
       .pong(1), .writabilityChanged(false), .writabilityChanged(true),
     ]
     for index in machine.policy.lanes.indices {

@@ -67,7 +67,7 @@ extension InputKind {
     case .opened: return .transport(epoch, .opened)
     case .failed: return .transport(epoch, .failed(.system(.connectionReset)))
     case .networkFailed: return .transport(epoch, .failed(.system(.networkUnreachable)))
-    case .failedForGood: return .transport(epoch, .failed(.protocolError))
+    case .failedForGood: return .transport(epoch, .failed(.system(.accessDenied)))
     case .closedByPeer: return .transport(epoch, .closed(nil))
     case .received: return .transport(epoch, .received(byteCount: 1))
     case .pong: return .transport(epoch, .pong(1))

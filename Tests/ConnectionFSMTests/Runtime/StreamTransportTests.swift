@@ -126,7 +126,7 @@ struct StreamTransportTests {
   func closeCodeWins() throws {
     let rig = try StreamRig()
     rig.dial()
-    rig.script.answers = [[.failed(.protocolError)]]
+    rig.script.answers = [[.closed(CloseCode(1003))]]
     rig.stream.inbound = [.bytes(1)]
     rig.stream.writes = [.failed(.system(.connectionReset))]
     rig.post("b")

@@ -58,12 +58,13 @@ extension Policy {
     path: PathPolicy = .probing,
     session: TimeSpan? = nil,
     credentials: TimeSpan? = nil,
-    lanes: [Lane] = [.made(.atMostOnce), .made(.atLeastOnce)]
+    lanes: [Lane] = [.made(.atMostOnce), .made(.atLeastOnce)],
+    overrides: [VerdictOverride] = []
   ) throws -> Policy {
     try Policy(
       connectDeadline: connectDeadline, closeDeadline: closeDeadline, backoff: backoff,
       minimumDialSpacing: spacing, heartbeat: heartbeat, path: path, sessionDeadline: session,
-      credentialsDeadline: credentials, lanes: lanes)
+      credentialsDeadline: credentials, lanes: lanes, overrides: overrides)
   }
 }
 
@@ -82,8 +83,8 @@ extension Input {
 }
 
 extension Cause {
-  /// A transient failure.
-  static let lost = Cause.system(.connectionReset)
+  /// A transient failure without any modifier.
+  static let lost = Cause.system(.brokenPipe)
   /// A failure that no other try would mend.
   static let fatal = Cause.system(.accessDenied)
 }

@@ -29,7 +29,9 @@ func render(_ cause: Cause) -> String {
   case .timedOut(let which): "timedOut(\(which))"
   case .system(let error): "\(error)"
   case .resolution(let error): "\(error)"
-  case .closedByUser, .replaced, .pathLost, .protocolError, .truncated, .sessionRefused,
+  case .tls, .http, .loading: "\(cause)"
+  case .slowConsumer, .closedByUser, .replaced, .pathLost, .protocolError, .truncated,
+    .sessionRefused,
     .credentialsRefused, .credentialsUnavailable:
     "\(cause)"
   }

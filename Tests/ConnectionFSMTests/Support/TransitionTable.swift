@@ -255,7 +255,7 @@ extension Transition {
     path down         | accepted             | = | -
     due deadline      | accepted             | backingOff | abort 2, ended 2 timedOut(connect)
     opened            | accepted             | authenticating | session 2
-    failed            | accepted             | backingOff | ended 2 connectionReset
+    failed            | accepted             | backingOff | ended 2 brokenPipe
     failed for good   | accepted | closed | \
     ended 2 accessDenied, a1-a2 cancelled, b1-b2 cancelled
     closed by peer    | accepted             | backingOff | ended 2 closedByPeer(1001)
@@ -289,7 +289,7 @@ extension Transition {
     path down         | accepted             | = | -
     due deadline      | accepted             | backingOff | abort 2, ended 2 timedOut(login)
     opened            | redundant            | = | -
-    failed            | accepted             | backingOff | ended 2 connectionReset
+    failed            | accepted             | backingOff | ended 2 brokenPipe
     failed for good   | accepted | closed | \
     ended 2 accessDenied, a1-a2 cancelled, b1-b2 cancelled
     closed by peer    | accepted             | backingOff | ended 2 closedByPeer(1001)
@@ -324,7 +324,7 @@ extension Transition {
     path down         | accepted             | = | ping 2 #1
     due deadline      | accepted             | = | ping 2 #1
     opened            | redundant            | = | -
-    failed            | accepted | backingOff | ended 2 connectionReset, a1 inDoubt
+    failed            | accepted | backingOff | ended 2 brokenPipe, a1 inDoubt
     failed for good   | accepted | closed | \
     ended 2 accessDenied, a1 inDoubt, a2 cancelled, b1 inDoubt, b2 cancelled
     closed by peer    | accepted | backingOff | ended 2 closedByPeer(1001), a1 inDoubt

@@ -25,6 +25,15 @@ public enum Cause: Equatable, BitwiseCopyable, Sendable {
   case protocolError
   /// The stream ended inside a message: the peer died while it wrote.
   case truncated
+  /// TLS was not established, or did not end in order.
+  case tls(TLSFailure)
+  /// The peer answered an upgrade with this status, and perhaps with a Retry-After of so many
+  /// seconds (an HTTP-date turned into a span, one that is past into 0; what is invalid into nil).
+  case http(status: UInt16, retryAfter: UInt16? = nil)
+  /// Apple's URL loading system failed.
+  case loading(LoadingError)
+  /// Whoever takes the inbound messages does not keep up, and a bound of ours was met.
+  case slowConsumer
   /// The session stage ended with a refusal.
   case sessionRefused
   /// The credentials provider has none to give, or they were refused.
@@ -62,20 +71,6 @@ public enum FailureClass: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case network
   /// Another try would fail alike: stop until the application acts.
   case terminal
-}
-
-extension Cause {
-  /// Total and pure: each cause has exactly one class (I7, I15).
-  public var failureClass: FailureClass {
-    switch self {
-    case .closedByUser: .terminal
-    case .replaced, .closedByPeer, .timedOut, .truncated, .credentialsUnavailable: .transient
-    case .pathLost: .network
-    case .system(let error): error.failureClass
-    case .resolution(let error): error.failureClass
-    case .unsupportedEndpoint, .protocolError, .sessionRefused, .credentialsRefused: .terminal
-    }
-  }
 }
 
 #if !hasFeature(Embedded)

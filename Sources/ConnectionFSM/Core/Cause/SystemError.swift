@@ -8,20 +8,8 @@ public enum SystemError: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case addressNotAvailable, addressInUse, addressFamilyNotSupported
   case tooManyOpenFiles, noBufferSpace
   case accessDenied, protocolFailure, internalFault
-  /// An errno without a row of its own: retried like any transient failure.
+  /// An errno without a row of its own: transient with a bounded budget (I15).
   case other
-
-  /// What the retry rule makes of it.
-  public var failureClass: FailureClass {
-    switch self {
-    case .networkUnreachable, .networkDown: .network
-    case .accessDenied, .addressFamilyNotSupported, .internalFault: .terminal
-    case .connectionRefused, .connectionReset, .connectionAborted, .timedOut, .brokenPipe,
-      .notConnected, .hostUnreachable, .hostDown, .networkReset, .addressNotAvailable,
-      .addressInUse, .tooManyOpenFiles, .noBufferSpace, .protocolFailure, .other:
-      .transient
-    }
-  }
 }
 
 /// Why a host name was not resolved: the classes of `getaddrinfo` (RFC 3493 section 6.1).
@@ -37,12 +25,4 @@ public enum ResolutionError: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case misconfigured
   /// The machine ran out of memory (EAI_MEMORY).
   case outOfMemory
-
-  /// What the retry rule makes of it.
-  public var failureClass: FailureClass {
-    switch self {
-    case .temporaryFailure, .unknownName, .permanentFailure, .outOfMemory: .transient
-    case .misconfigured: .terminal
-    }
-  }
 }

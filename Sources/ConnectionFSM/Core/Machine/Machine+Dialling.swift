@@ -59,10 +59,12 @@ extension Machine {
 
   private var earliestUnaskedDial: Instant? {
     guard let lastDialAt else { return nil }
-    return lastDialAt + policy.minimumDialSpacing
+    let spaced = lastDialAt + policy.minimumDialSpacing
+    return notBefore.map { max($0, spaced) } ?? spaced
   }
 
-  /// Waits for a span, and for the spacing if that takes longer; or holds, if something holds.
+  /// Waits for a span, and for the spacing or a verdict's minimum if that takes longer; or holds,
+  /// if something holds.
   mutating func pause(for span: TimeSpan) {
     if let hold = hold(for: .scheduled) {
       state = .suspended(Suspended(hold: hold))
@@ -81,6 +83,9 @@ extension Machine {
     otherFailures = 0
     lastWait = .zero
     spent = .zero
+    cappedRetries = 0
+    refreshedCredentials = false
+    notBefore = nil
   }
 }
 
@@ -94,19 +99,24 @@ extension Machine {
     // Stability is a fact, not a timer: how long was it open, and alive? A peer that accepts and
     // falls silent was alive no longer than it was heard.
     let aliveUntil = cause == .timedOut(.pong) ? link.heardAt : now
-    if link.stage == .open, aliveUntil - link.since >= policy.backoff.stability {
+    var reach = Circumstances.Reach.notOpen
+    if link.stage == .open {
+      let isStable = aliveUntil - link.since >= policy.backoff.stability
+      reach = isStable ? .stable : .open
+    }
+    if reach == .stable {
       forgetFailures()
     } else {
       spendAttempt()
     }
     retire(link, because: cause, into: &effects)
-    failed(because: cause, into: &effects)
+    failed(because: cause, reach: reach, into: &effects)
   }
 
   /// There will be no dial. The provider was asked in its place, and that took its time.
   mutating func credentialsFailed(because cause: Cause, into effects: inout Effects) {
     spendAttempt()
-    failed(because: cause, into: &effects)
+    failed(because: cause, reach: .notOpen, into: &effects)
   }
 
   /// Counts the time since the dial; that of a stable link was not spent on trying, and a path that
@@ -115,23 +125,37 @@ extension Machine {
     if path != .down, let lastDialAt { spent = spent + (now - lastDialAt) }
   }
 
-  /// Counts a failure and decides between another try and the end.
-  private mutating func failed(because cause: Cause, into effects: inout Effects) {
+  /// Counts a failure and decides between another try and the end, as the verdict says.
+  private mutating func failed(
+    because cause: Cause, reach: Circumstances.Reach, into effects: inout Effects
+  ) {
     lastCause = cause
-    let failureClass = cause.failureClass
-    if failureClass == .terminal { return enterClosed(.terminal, because: cause, into: &effects) }
+    let verdict = policy.verdict(on: cause, in: Circumstances(path: path, reach: reach))
+    guard spendRetry(verdict) else {
+      return enterClosed(.terminal, because: cause, into: &effects)
+    }
     if path != .down, isExhausted {
       return enterClosed(.exhausted, because: cause, into: &effects)
     }
     let (failures, overflow) = networkFailures.addingReportingOverflow(otherFailures)
-    // While the path is down every transient failure is the network's.
-    if failureClass == .network || path == .down {
+    // While the path is down every failure is the network's.
+    if verdict.failureClass == .network || path == .down {
       if networkFailures < .max { networkFailures += 1 }
     } else if otherFailures < .max {
       otherFailures += 1
     }
-    lastWait = policy.backoff.wait(
-      afterFailures: overflow ? .max : failures, previous: lastWait, using: &random)
+    // A fact and not part of the wait: neither a path that comes back nor the end of a hold may
+    // dial a server sooner than it asked for.
+    if verdict.minimumDelay > .zero || verdict.spread > .zero {
+      notBefore =
+        now + verdict.minimumDelay + .uniform(through: verdict.spread, using: &random)
+    }
+    if verdict.retriesAtOnce, failures == 0 {
+      lastWait = .uniform(through: policy.path.returnJitter, using: &random)
+    } else {
+      lastWait = policy.backoff.wait(
+        afterFailures: overflow ? .max : failures, previous: lastWait, using: &random)
+    }
     pause(for: lastWait)
     // Where a hold took its place, nothing is spent.
     if case .backingOff(let wait) = state { spent = spent + (wait.until - now) }
@@ -141,6 +165,19 @@ extension Machine {
     if let limit = policy.backoff.attemptLimit, attempts >= limit { return true }
     guard let limit = policy.backoff.elapsedLimit else { return false }
     return spent >= limit
+  }
+
+  /// Whether the verdict allows another try; takes it from the budget.
+  private mutating func spendRetry(_ verdict: Verdict) -> Bool {
+    // The provider is asked before every dial; this is the dial that its next answer is worth.
+    if verdict.refreshesCredentials, policy.credentialsDeadline != nil, !refreshedCredentials {
+      refreshedCredentials = true
+      return true
+    }
+    guard let limit = verdict.retryLimit else { return true }
+    guard cappedRetries < limit else { return false }
+    cappedRetries += 1
+    return true
   }
 
   /// Takes a link out of its slot; its unsettled messages are in doubt or wait again.

@@ -88,7 +88,10 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
         && left.lastCause == right.lastCause && left.attempts == right.attempts
         && left.networkFailures == right.networkFailures
         && left.otherFailures == right.otherFailures && left.lastWait == right.lastWait
-        && left.spent == right.spent && left.random == right.random && left.queue == right.queue
+        && left.spent == right.spent && left.cappedRetries == right.cappedRetries
+        && left.refreshedCredentials == right.refreshedCredentials
+        && left.notBefore == right.notBefore && left.random == right.random
+        && left.queue == right.queue
     }
 
     /// Hashes every fact, so that a hash can stand for the state in an exploration.
@@ -110,6 +113,9 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
       hasher.combine(otherFailures)
       hasher.combine(lastWait)
       hasher.combine(spent)
+      hasher.combine(cappedRetries)
+      hasher.combine(refreshedCredentials)
+      hasher.combine(notBefore)
       hasher.combine(random)
       hasher.combine(queue)
     }

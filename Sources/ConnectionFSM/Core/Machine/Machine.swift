@@ -41,6 +41,12 @@ public struct Machine: Sendable {
   var lastWait = TimeSpan.zero
   /// Time spent on dials and waits since the last reset; holds and a path that is down are free.
   var spent = TimeSpan.zero
+  /// Retries spent on causes whose verdict caps them, since the last reset.
+  var cappedRetries: UInt8 = 0
+  /// A verdict's one retry with fresh credentials was spent since the last reset.
+  var refreshedCredentials = false
+  /// Before this instant nobody but the user dials: the minimum delay of a verdict.
+  var notBefore: Instant?
 
   var random: SplitMix64
   var queue: SendQueue

@@ -17,8 +17,8 @@ public struct PathPolicy: Equatable, BitwiseCopyable, Sendable {
   /// How long to hold dials while the path is said to be down, before one is tried all the same,
   /// since the signal can lie (I10). Default 60 s.
   public var probeInterval: TimeSpan
-  /// The ceiling of the random wait after the path came back; it also absorbs flapping.
-  /// Default 0.5 s.
+  /// The ceiling of the random wait after the path came back, where it also absorbs flapping, and
+  /// before a retry that a verdict wants at once. Default 0.5 s.
   public var returnJitter: TimeSpan
 
   /// Makes a path policy.

@@ -31,6 +31,9 @@ public final class Policy: Sendable {
   /// The lanes of the pending-send queue, in order of priority: 1 to 4. Default one at most once,
   /// and one at least once without a time to live.
   public let lanes: [Lane]
+  /// The application's own verdicts, asked in order before the tables: at most 32.
+  /// Default none.
+  public let overrides: [VerdictOverride]
 
   /// Makes a policy.
   /// - Throws: ``PolicyError``, which names the knob and the mend.
@@ -43,7 +46,8 @@ public final class Policy: Sendable {
     path: PathPolicy = PathPolicy(),
     sessionDeadline: TimeSpan? = nil,
     credentialsDeadline: TimeSpan? = nil,
-    lanes: [Lane] = [Lane(.atMostOnce), Lane(.atLeastOnce, timeToLive: nil)]
+    lanes: [Lane] = [Lane(.atMostOnce), Lane(.atLeastOnce, timeToLive: nil)],
+    overrides: [VerdictOverride] = []
   ) throws(PolicyError) {
     self.connectDeadline = connectDeadline
     self.closeDeadline = closeDeadline
@@ -54,6 +58,7 @@ public final class Policy: Sendable {
     self.sessionDeadline = sessionDeadline
     self.credentialsDeadline = credentialsDeadline
     self.lanes = lanes
+    self.overrides = overrides
     try validate()
   }
 }
@@ -77,6 +82,10 @@ extension Policy {
       throw PolicyError("lanes", "there must be 1 to 4 lanes")
     }
     for lane in lanes { try lane.validate() }
+    guard overrides.count <= 32 else {
+      throw PolicyError("overrides", "there must be at most 32 overrides")
+    }
+    for override in overrides { try override.validate() }
   }
 
   static func requirePositive(_ span: TimeSpan, _ knob: StaticString) throws(PolicyError) {
@@ -102,5 +111,6 @@ extension Policy: Equatable {
         && left.sessionDeadline == right.sessionDeadline
         && left.credentialsDeadline == right.credentialsDeadline
         && left.lanes == right.lanes
+        && left.overrides == right.overrides
   }
 }

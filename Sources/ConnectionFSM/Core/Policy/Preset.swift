@@ -6,12 +6,12 @@ extension Backoff {
   /// the waits are the least, since ``Policy/minimumDialSpacing`` holds as well; no limit given
   /// means that the client tries for ever.
   public enum Preset: UInt8, CaseIterable, BitwiseCopyable, Sendable {
-    /// XTWebSocket: 0, 2, 4, 8, 16, 32, 60, 60 … s, no jitter (FEATURES, S0).
+    /// XTWebSocket: 0, 2, 4, 8, 16, 32, 60, 60 … s, no jitter.
     ///
     /// The article checks the cap before the doubling, so that its stored delay passes it; here
     /// none does (B0.7). Its clients return in step (B0.8), and so do these: set a jitter.
     case xt
-    /// Swift WebSocketManager: 2, 4, 8, 16, 30, 30 … s, no jitter (FEATURES, S4).
+    /// Swift WebSocketManager: 2, 4, 8, 16, 30, 30 … s, no jitter.
     ///
     /// The article forgets failures on a received message alone, so that a quiet hour leaves 30 s;
     /// here the time open counts (B4.7).

@@ -4,7 +4,7 @@
 extension Policy: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
     case connectDeadline, closeDeadline, backoff, minimumDialSpacing, heartbeat, path
-    case sessionDeadline, credentialsDeadline, lanes
+    case sessionDeadline, credentialsDeadline, lanes, overrides
   }
 
   public convenience init(from decoder: any Decoder) throws {
@@ -21,7 +21,8 @@ extension Policy: Codable {
       path: values.value(.path, else: PathPolicy()),
       sessionDeadline: values.decodeIfPresent(TimeSpan.self, forKey: .sessionDeadline),
       credentialsDeadline: values.decodeIfPresent(TimeSpan.self, forKey: .credentialsDeadline),
-      lanes: lanes ?? [Lane(.atMostOnce), Lane(.atLeastOnce, timeToLive: nil)])
+      lanes: lanes ?? [Lane(.atMostOnce), Lane(.atLeastOnce, timeToLive: nil)],
+      overrides: values.value(.overrides, else: []))
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -35,6 +36,7 @@ extension Policy: Codable {
     try values.encodeIfPresent(sessionDeadline, forKey: .sessionDeadline)
     try values.encodeIfPresent(credentialsDeadline, forKey: .credentialsDeadline)
     try values.encode(lanes, forKey: .lanes)
+    if !overrides.isEmpty { try values.encode(overrides, forKey: .overrides) }
   }
 }
 
@@ -128,7 +130,7 @@ extension Lane: Codable {
 }
 
 extension KeyedDecodingContainer {
-  fileprivate func value<Value: Decodable>(_ key: Key, else fallback: Value) throws -> Value {
+  func value<Value: Decodable>(_ key: Key, else fallback: Value) throws -> Value {
     try decodeIfPresent(Value.self, forKey: key) ?? fallback
   }
 }

@@ -22,7 +22,7 @@ extension BuiltInScenario {
           {"t": 94, "ev": "expect.attempts", "arg": 8},
           {"t": 120, "ev": "net.open"},
           {"t": 130, "ev": "expect.state", "arg": "open"},
-          {"t": 140, "ev": "net.rst", "note": "it was open for longer than the stability time"},
+          {"t": 140, "ev": "net.fin", "note": "it was open for longer than the stability time"},
           {"t": 140.5, "ev": "expect.state", "arg": "backingOff"},
           {"t": 141, "ev": "net.open"},
           {"t": 142, "ev": "expect.state", "arg": "open"},
