@@ -210,6 +210,22 @@ struct BackoffJitterTests {
     #expect(exactRest.wait(afterFailures: 1, using: &random) == .seconds(4))
   }
 
+  @Test("decorrelated: a first wait of its own kind is what the second one grows from")
+  func decorrelatedAfterAnother() {
+    let short = backoff(.doubling, first: .zero, jitter: .decorrelated, firstJitter: .full)
+    #expect((0..<4).map { short.ceiling(afterFailures: $0) } == [0, 6, 18, 54].map(seconds))
+    let long = backoff(
+      .doubling, first: .seconds(11), jitter: .decorrelated, firstJitter: Backoff.Jitter.none)
+    #expect((0..<3).map { long.ceiling(afterFailures: $0) } == [11, 33, 60].map(seconds))
+    var random = SplitMix64(seed: 21)
+    let first = long.wait(afterFailures: 0, using: &random)
+    let draws = (1...1_000).map { _ in
+      long.wait(afterFailures: 1, previous: first, using: &random)
+    }
+    #expect(draws.allSatisfy { $0 >= .seconds(2) && $0 <= .seconds(33) })
+    #expect(draws.contains { $0 > .seconds(32) })
+  }
+
   @Test("decorrelated: each wait is between the base and three times the last, under the cap")
   func decorrelated() {
     let backoff = backoff(.doubling, jitter: .decorrelated)

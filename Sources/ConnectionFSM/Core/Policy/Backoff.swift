@@ -72,11 +72,11 @@ extension Backoff {
 
   /// The longest that the wait after `failures` earlier failures can be. Never overflows.
   public func ceiling(afterFailures failures: UInt32) -> TimeSpan {
-    // Decorrelated waits are longest if each was: then they grow threefold.
-    let previous =
-      failures == 0
-      ? base
-      : Strategy.exponential(percent: 300).growth(of: base, times: failures, through: cap)
+    let first = range(afterFailures: 0, previous: .zero).longest
+    guard failures > 0 else { return first }
+    // A decorrelated wait is longest if each before it was: then they grow threefold.
+    let previous = Strategy.exponential(percent: 300)
+      .growth(of: max(first, base), times: failures - 1, through: cap)
     return range(afterFailures: failures, previous: previous).longest
   }
 
