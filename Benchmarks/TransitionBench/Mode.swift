@@ -18,6 +18,8 @@ enum Mode: String, CaseIterable {
   case transmit
   /// A message was written; it is offered in between.
   case settled
+  /// An attempt failed and is judged, by an override or a table; the next is dialled in between.
+  case failing
 }
 
 private let lane = LaneID(0)
@@ -37,7 +39,8 @@ extension Mode {
           overflow: .dropOldest),
         Lane(
           .atLeastOnce, timeToLive: .seconds(20), countLimit: UInt32(backlog), overflow: .reject),
-      ])
+      ],
+      overrides: [VerdictOverride(.closeCodes(4000...4099), .transient.slow)])
   }
 
   /// A driver whose first link has failed and whose second one is open.
@@ -101,6 +104,16 @@ extension Mode {
       let disposition = driver.feedCounted(.transport(epoch, .written(through: id)))
       return taken == .taken(id) && disposition == .accepted
         && driver.hasOnly(.settle(MessageRange(id, id), .written))
+    case .failing:
+      let current = Epoch(index + 2)
+      let cause =
+        index.isMultiple(of: 2)
+        ? Cause.http(status: 503, retryAfter: 1) : .closedByPeer(CloseCode(4001))
+      let disposition = driver.feedCounted(.transport(current, .failed(cause)))
+      let hasEnded = driver.hasOnly(.ended(current, cause))
+      driver.now = driver.deadline ?? driver.now
+      let dialled = driver.feed(.deadlineReached)
+      return disposition == .accepted && hasEnded && dialled == .accepted
     }
   }
 }
