@@ -64,7 +64,7 @@ bug ping-left-unserved I4 $core/Machine/Machine+Deadlines.swift \
   'case .ping: ping(into: &effects)' 'case .ping: return' "$explore"
 bug ping-outlives-open I5 $core/Machine/Link.swift \
   'enter(.closing, at: now)
-    pingSentAt = nil' 'enter(.closing, at: now)' "$explore"
+      pingSentAt = nil' 'enter(.closing, at: now)' "$explore"
 bug spacing-unchecked I6 $core/Machine/Machine+Dialling.swift \
   'if urge != .userAsked, let earliest = earliestUnaskedDial, now < earliest {' \
   'if urge == .probe, let earliest = earliestUnaskedDial, now < earliest {' "$explore|SpacingTests"
