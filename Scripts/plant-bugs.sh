@@ -99,15 +99,14 @@ bug offline-for-ever I10 $core/Machine/Machine+Deadlines.swift \
   'case .offline: return nil' "$explore"
 bug in-doubt-as-written I11 $core/Queue/LaneQueue.swift \
   'promise: .atMostOnce, as: .inDoubt' 'promise: .atMostOnce, as: .written' "$explore"
-bug expired-too-early I11 $core/Queue/LaneQueue.swift \
-  '.offeredAt <= deadline {' \
-  '.offeredAt <= deadline.later(by: .nanoseconds(1)) {' 'TimeToLive|QueueModel|QueueBounds'
+bug expiry-off-by-one I11 $core/Queue/LaneQueue.swift \
+  '.offeredAt <= deadline {' '.offeredAt < deadline {' "$explore"
 bug redelivered-twice I11 $core/Queue/LaneQueue.swift \
   'case .atLeastOnce:
       inFlight = 0' 'case .atLeastOnce:
       inFlight = inFlight / 2' "$explore"
 bug second-connect-dials I16 $core/Machine/Machine+Intent.swift \
-  'if isUnderWay, !isElsewhere, wanted { return .ignored(.redundant) }' '' \
+  'if isUnderWay, !isElsewhere, wanted {' 'if isUnderWay, !isElsewhere, !wanted {' \
   "$explore|TransitionTableTests"
 bug reentrant-driver I17 $runtime/Connection/Driver.swift \
   'guard !isBusy else { return deferred.append(.input(input)) }' '' 'ConnectionTests'

@@ -130,6 +130,19 @@ struct ConnectionTests {
     #expect(rig.log.all == ["a written", "b written"])
   }
 
+  @Test("I17: a link that fails from inside a send fails when the whole batch was given")
+  func failureFromInside() throws {
+    let rig = try ConnectionRig(policy: policy())
+    rig.transport.duringSend = { _, id in
+      id.sequence == 1 ? [.failed(.system(.connectionReset))] : []
+    }
+    for text in ["a", "b", "c"] { rig.post(text) }
+    rig.open()
+    #expect(
+      rig.transport.orders == ["open #1 tcp://home:1", "send #1 a +", "send #1 b +", "send #1 c"])
+    #expect(rig.log.all == ["a inDoubt", "b inDoubt", "c inDoubt"])
+  }
+
   @Test("I17: a completion may call back; its call takes effect after the running transition")
   func callbackFromCompletion() throws {
     let rig = try ConnectionRig(policy: policy())
