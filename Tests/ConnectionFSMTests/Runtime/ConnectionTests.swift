@@ -133,14 +133,15 @@ struct ConnectionTests {
   @Test("I17: a link that fails from inside a send fails when the whole batch was given")
   func failureFromInside() throws {
     let rig = try ConnectionRig(policy: policy())
+    let log = rig.log
     rig.transport.duringSend = { _, id in
-      id.sequence == 1 ? [.failed(.system(.connectionReset))] : []
+      log.add("send \(id.sequence)")
+      return id.sequence == 1 ? [.failed(.system(.connectionReset))] : []
     }
     for text in ["a", "b", "c"] { rig.post(text) }
     rig.open()
     #expect(
-      rig.transport.orders == ["open #1 tcp://home:1", "send #1 a +", "send #1 b +", "send #1 c"])
-    #expect(rig.log.all == ["a inDoubt", "b inDoubt", "c inDoubt"])
+      rig.log.all == ["send 1", "send 2", "send 3", "a inDoubt", "b inDoubt", "c inDoubt"])
   }
 
   @Test("I17: a completion may call back; its call takes effect after the running transition")
