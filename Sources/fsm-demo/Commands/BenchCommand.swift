@@ -40,7 +40,7 @@ struct BenchCommand: Command {
       Console.print(
         bench.name.padded(to: width) + String(format: "%15.1f   %13.1f", median, ratio))
     }
-    Console.print("\nMedians of \(Self.runs) runs, taken in turn on one core.")
+    Console.print("\nMedians of \(Self.runs) runs, taken in turn.")
   }
 
   /// How many rounds take about 30 ms.
