@@ -67,8 +67,7 @@ extension Machine {
     switch event {
     case .ready: open(into: &effects)
     case .refused:
-      effects.append(.abortTransport(link.epoch))
-      linkFailed(because: .sessionRefused, into: &effects)
+      cut(because: .sessionRefused, into: &effects)
     }
     return .accepted
   }

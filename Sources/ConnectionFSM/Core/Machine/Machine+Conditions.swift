@@ -60,8 +60,7 @@ extension Machine {
   private mutating func suspect(_ link: Link, into effects: inout Effects) {
     switch policy.path.onLoss {
     case .close:
-      effects.append(.abortTransport(link.epoch))
-      linkFailed(because: .pathLost, into: &effects)
+      cut(because: .pathLost, into: &effects)
     case .probe:
       // Once a silence: a flapping path must not push the verdict away for ever (I19).
       guard let heartbeat = policy.heartbeat, !link.suspect else { return }

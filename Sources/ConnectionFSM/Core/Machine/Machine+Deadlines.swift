@@ -132,10 +132,4 @@ extension Machine {
       cut(because: .timedOut(.pong), into: &effects)
     }
   }
-
-  private mutating func cut(because cause: Cause, into effects: inout Effects) {
-    guard let link = primary else { return }
-    effects.append(.abortTransport(link.epoch))
-    linkFailed(because: cause, into: &effects)
-  }
 }

@@ -92,7 +92,14 @@ extension Machine {
 // MARK: Ends
 
 extension Machine {
-  /// The link ended by itself, or a deadline of ours ended it.
+  /// Ends the link from our side: lets go of its transport, then takes it for failed.
+  mutating func cut(because cause: Cause, into effects: inout Effects) {
+    guard let link = primary else { return }
+    effects.append(.abortTransport(link.epoch))
+    linkFailed(because: cause, into: &effects)
+  }
+
+  /// The link ended by itself, or was cut.
   mutating func linkFailed(because cause: Cause, into effects: inout Effects) {
     guard let link = primary else { return }
     if link.stage == .closing { return finish(link, into: &effects) }

@@ -10,19 +10,19 @@ extension Policy: Codable {
   public convenience init(from decoder: any Decoder) throws {
     try decoder.rejectUnknownKeys(CodingKeys.self)
     let values = try decoder.container(keyedBy: CodingKeys.self)
-    let lanes = try values.decodeIfPresent([Lane].self, forKey: .lanes)
+    let defaults = try Policy()
     try self.init(
-      connectDeadline: values.value(.connectDeadline, else: .seconds(10)),
-      closeDeadline: values.value(.closeDeadline, else: .seconds(5)),
-      backoff: values.value(.backoff, else: Backoff()),
-      minimumDialSpacing: values.value(.minimumDialSpacing, else: .seconds(1)),
+      connectDeadline: values.value(.connectDeadline, else: defaults.connectDeadline),
+      closeDeadline: values.value(.closeDeadline, else: defaults.closeDeadline),
+      backoff: values.value(.backoff, else: defaults.backoff),
+      minimumDialSpacing: values.value(.minimumDialSpacing, else: defaults.minimumDialSpacing),
       heartbeat: values.contains(.heartbeat)
-        ? values.decodeIfPresent(Heartbeat.self, forKey: .heartbeat) : Heartbeat(),
-      path: values.value(.path, else: PathPolicy()),
+        ? values.decodeIfPresent(Heartbeat.self, forKey: .heartbeat) : defaults.heartbeat,
+      path: values.value(.path, else: defaults.path),
       sessionDeadline: values.decodeIfPresent(TimeSpan.self, forKey: .sessionDeadline),
       credentialsDeadline: values.decodeIfPresent(TimeSpan.self, forKey: .credentialsDeadline),
-      lanes: lanes ?? [Lane(.atMostOnce), Lane(.atLeastOnce, timeToLive: nil)],
-      overrides: values.value(.overrides, else: []))
+      lanes: values.value(.lanes, else: defaults.lanes),
+      overrides: values.value(.overrides, else: defaults.overrides))
   }
 
   public func encode(to encoder: any Encoder) throws {
