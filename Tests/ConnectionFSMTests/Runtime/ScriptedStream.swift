@@ -53,6 +53,8 @@ struct ScriptedEngine: ProtocolEngine {
   final class Script: @unchecked Sendable {
     var opensAtOnce = true
     var answers: [[EngineEvent]] = []
+    /// The message that the engine fails at instead of writing it.
+    var failsAt: String?
   }
 
   let script: Script
@@ -84,6 +86,10 @@ struct ScriptedEngine: ProtocolEngine {
   }
 
   mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput) {
+    if message.text == script.failsAt {
+      isOver = true
+      output.events.append(.failed(.system(.connectionReset)))
+    }
     if !isOver { output.bytes += message.bytes }
   }
 

@@ -92,6 +92,16 @@ struct StreamTransportTests {
     #expect(rig.outcomes.all == ["a written", "b written", "c written"])
   }
 
+  @Test("I11: what an engine that is over did not write is in doubt, and never written")
+  func behindAFailedEngine() throws {
+    let rig = try StreamRig()
+    rig.script.failsAt = "bad"
+    for text in ["a", "bad", "next"] { rig.post(text) }
+    rig.dial()
+    #expect(rig.wire == ["a"])
+    #expect(rig.outcomes.all == ["a written", "bad inDoubt", "next inDoubt"])
+  }
+
   @Test("I11: messages behind a failed write wait for the next link and are not in doubt")
   func behindAFailedWrite() throws {
     let rig = try StreamRig(window: 1)
