@@ -71,7 +71,7 @@ struct DemoTests {
   @Test("there is help for the tool and for every command, and a version")
   func help() throws {
     let page = try Demo.run("help").output
-    for name in ["tour", "scenarios", "simulate", "serve", "connect", "table", "bench"] {
+    for name in ["tour", "scenarios", "simulate", "serve", "connect", "table", "why", "bench"] {
       #expect(page.contains("  \(name) "))
       let own = try Demo.run("help", name)
       #expect(own.status == 0)
