@@ -1,6 +1,7 @@
 /// Which earlier step led to each step of a trace, found out while the trace is made.
 ///
-/// A deadline was set by the step since which it stood as it was served. An answer belongs to the
+/// A deadline was set by the step since which it stood as it was served: that of the state if it is
+/// due, else the queue's. An answer belongs to the
 /// step that asked: of a transport the dial, the close, the ping of that number or the transmission
 /// of that message; of a session its start; of a credentials provider the request. Wishes of the
 /// application and conditions of the device have no earlier step: each begins a chain.
@@ -9,12 +10,14 @@
 /// and of messages those that have no end. What is answered later than that begins a chain too.
 public struct Causality: Equatable, Sendable {
   // Answers of attempts that are over are races of a moment: they come within an attempt or two.
-  static let attemptLimit = 8
+  package static let attemptLimit = 8
   // Pings whose answers never come: a link dies of the second at the latest.
   static let pingLimit = 8
 
   private var attempts: [Attempt] = []
-  private var deadline: Deadline?
+  /// The state's own deadline, which the queue's may hide.
+  private var own: Deadline?
+  private var next: Deadline?
 
   /// Makes one for a trace, or for the rest of one.
   public init() {}
@@ -23,16 +26,15 @@ public struct Causality: Equatable, Sendable {
   /// - Returns: The sequence of the step that led to it; nil where the step begins a chain.
   public mutating func parent(of record: TraceRecord) -> UInt64? {
     let parent = find(record)
-    if record.nextDeadline != deadline?.at {
-      deadline = record.nextDeadline.map { Deadline(at: $0, since: record.sequence) }
-    }
+    own = own.following(record.explanation.until, in: record.sequence)
+    next = next.following(record.nextDeadline, in: record.sequence)
     for effect in record.effects { note(effect, in: record.sequence) }
     return parent
   }
 }
 
 extension Causality {
-  private struct Deadline: Equatable {
+  fileprivate struct Deadline: Equatable {
     let at: Instant
     let since: UInt64
   }
@@ -81,8 +83,9 @@ extension Causality {
       return nil
     case .deadlineReached:
       // One that came early was armed for a deadline that has moved since: nothing led to it.
-      guard let deadline, record.instant >= deadline.at else { return nil }
-      return deadline.since
+      guard let next, record.instant >= next.at else { return nil }
+      if let own, record.instant >= own.at { return own.since }
+      return next.since
     case .credentials(let epoch, _): return attempt(epoch)?.credentials
     case .session(let epoch, _):
       guard let attempt = attempt(epoch) else { return nil }
@@ -129,5 +132,12 @@ extension Causality {
       place = attempts.count - 1
     }
     change(&attempts[place])
+  }
+}
+
+extension Causality.Deadline? {
+  /// The deadline after a step: the same while it stands at the same instant.
+  fileprivate func following(_ instant: Instant?, in step: UInt64) -> Self {
+    self?.at == instant ? self : instant.map { Causality.Deadline(at: $0, since: step) }
   }
 }

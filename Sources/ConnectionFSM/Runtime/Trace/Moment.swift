@@ -4,7 +4,7 @@
 /// A machine that waits for its next try is ``waiting(for:until:attempt:cause:)``, once for each
 /// wait; one that stopped trying is ``closed(_:_:)`` (RC161, RC206).
 public enum Moment: Equatable, Sendable {
-  /// A dial was made: as this epoch, with this number since the last reset, to that endpoint. A dial
+  /// A dial was made: as this epoch, with this number since the last reset, to that endpoint. One
   /// that probes a path which is said to be down is not counted and repeats a number.
   case attemptStarted(Epoch, number: UInt32, EndpointID)
   /// The dial of this epoch led to no open link.
@@ -74,6 +74,27 @@ extension TraceRecord {
       .waiting(
         for: explanation.waitsFor, until: explanation.until, attempt: attempt,
         cause: explanation.cause)
+    }
+  }
+}
+
+extension Moment: CustomStringConvertible {
+  /// One line for people, in the notation of traces.
+  public var description: String {
+    switch self {
+    case .attemptStarted(let epoch, let number, let endpoint):
+      "attempt \(number) started: \(epoch) to \(endpoint)"
+    case .attemptFailed(let epoch, let cause): "attempt failed: \(epoch) \(cause)"
+    case .opened(let epoch): "opened: \(epoch)"
+    case .linkEnded(let epoch, let cause): "link ended: \(epoch) \(cause)"
+    case .waiting(let what, let until, let attempt, let cause):
+      "waiting for \(what)\(until.map { " until \($0)" } ?? "") "
+        + "(attempt \(attempt)\(cause.map { ", \($0)" } ?? ""))"
+    case .closed(let reason, let cause): "closed: \(reason), \(cause)"
+    case .messageRejected(let lane, let rejection):
+      "message for lane \(lane.rawValue) rejected: \(rejection)"
+    case .messagesEnded(let range, let outcome): "messages ended: \(range) \(outcome)"
+    case .ignored(let reason): "ignored: \(reason)"
     }
   }
 }
