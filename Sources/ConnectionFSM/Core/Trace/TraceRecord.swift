@@ -20,7 +20,8 @@ public struct TraceRecord: Equatable, Sendable {
   public let nextDeadline: Instant?
   /// The attempt that the step is about: the input's own, else the current one; nil without any.
   public let epoch: Epoch?
-  /// The attempt that had opened and was not over before the step; nil if there was none.
+  /// The attempt that had opened and was not over before the step, of two the newer; nil if there
+  /// was none.
   public let openBefore: Epoch?
   /// The attempt that has opened and is not over after the step; nil if there is none.
   public let openAfter: Epoch?
@@ -56,8 +57,8 @@ extension Machine.Link {
   /// Its epoch, once it has opened.
   fileprivate var opened: Epoch? {
     switch stage {
-    case .connecting, .authenticating: nil
-    case .open, .closing: epoch
+    case .authorizing, .connecting, .authenticating: nil
+    case .open, .draining, .closing: epoch
     }
   }
 }
@@ -78,8 +79,8 @@ extension Input {
   public var epoch: Epoch? {
     switch self {
     case .credentials(let epoch, _), .transport(let epoch, _), .session(let epoch, _): epoch
-    case .connect, .close, .offer, .cancel, .demandChanged, .lifecycleChanged, .pathChanged,
-      .deadlineReached:
+    case .connect, .close, .drain, .offer, .cancel, .resized, .demandChanged, .lifecycleChanged,
+      .pathChanged, .policyReplaced, .deadlineReached:
       nil
     }
   }

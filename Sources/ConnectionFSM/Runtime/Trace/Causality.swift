@@ -52,7 +52,9 @@ extension Causality {
     /// The step that asked for what the transport says; nil where nobody asked.
     func question(behind event: TransportEvent) -> UInt64? {
       switch event {
-      case .opened, .received, .writabilityChanged: nil
+      case .opened, .received, .writabilityChanged, .viabilityChanged, .drainRequested,
+        .betterPathAvailable:
+        nil
       case .failed, .closed: close
       case .pong(let number): pings.first { $0.number == number }?.step
       case .written(let id), .acknowledged(let id):
@@ -79,7 +81,8 @@ extension Causality {
 
   private func find(_ record: TraceRecord) -> UInt64? {
     switch record.input {
-    case .connect, .close, .offer, .cancel, .demandChanged, .lifecycleChanged, .pathChanged:
+    case .connect, .close, .drain, .offer, .cancel, .resized, .demandChanged, .lifecycleChanged,
+      .pathChanged, .policyReplaced:
       return nil
     case .deadlineReached:
       // One that came early was armed for a deadline that has moved since: nothing led to it.
@@ -102,9 +105,9 @@ extension Causality {
     switch effect {
     case .requestCredentials(let epoch): update(epoch) { $0.credentials = step }
     case .openTransport(let epoch, _): update(epoch) { $0.dial = step }
-    case .startSession(let epoch): update(epoch) { $0.session = step }
+    case .startSession(let epoch, _): update(epoch) { $0.session = step }
     case .closeTransport(let epoch): update(epoch) { $0.close = step }
-    case .sendPing(let epoch, let number):
+    case .sendPing(let epoch, let number), .sendBeat(let epoch, let number):
       update(epoch) { attempt in
         attempt.pings.append(Ping(number: number, step: step))
         if attempt.pings.count > Self.pingLimit { attempt.pings.removeFirst() }
@@ -118,7 +121,7 @@ extension Causality {
         attempt.pings = []
         attempt.transmissions = []
       }
-    case .abortTransport, .settle: break
+    case .abortTransport, .settle, .pressureChanged: break
     }
   }
 

@@ -5,7 +5,8 @@
 /// wait; one that stopped trying is ``closed(_:_:)`` (RC161, RC206).
 public enum Moment: Equatable, Sendable {
   /// A dial was made: as this epoch, with this number since the last reset, to that endpoint. One
-  /// that probes a path which is said to be down is not counted and repeats a number.
+  /// that probes a path which is said to be down, or that is to replace an open link, is not
+  /// counted and repeats a number.
   case attemptStarted(Epoch, number: UInt32, EndpointID)
   /// The dial of this epoch led to no open link.
   case attemptFailed(Epoch, Cause)
@@ -61,7 +62,7 @@ extension TraceRecord {
       }
     case .settle(let range, let outcome): .messagesEnded(range, outcome)
     case .requestCredentials, .startSession, .closeTransport, .abortTransport, .sendPing,
-      .transmit:
+      .sendBeat, .transmit, .pressureChanged:
       nil
     }
   }

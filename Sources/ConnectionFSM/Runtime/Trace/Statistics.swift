@@ -20,9 +20,10 @@ public struct Statistics: Equatable, Sendable {
   public private(set) var attempts = 0
   /// How often a link opened.
   public private(set) var opens = 0
-  /// Ends of attempts and links that the application asked for: it closed, or went elsewhere.
+  /// Ends of attempts and links that nothing went wrong with: the application closed or went
+  /// elsewhere, the policy let go of a link that nobody needed, or replaced it.
   public private(set) var wishedEnds = 0
-  /// Ends of attempts and links that nobody asked for, by the class of their cause.
+  /// All other ends of attempts and links, by the class of their cause.
   public private(set) var failures: [FailureClass: Int] = [:]
   /// How often the machine stopped trying by itself, by its reason: terminal or exhausted.
   public private(set) var giveUps: [Machine.Closed.Reason: Int] = [:]
@@ -140,8 +141,8 @@ extension Statistics {
       takenBytes += Int(byteCount)
     case .transport(_, .received(let byteCount)): receivedBytes += Int(byteCount)
     case .transport(let epoch, .pong(let number)): answered(number, on: epoch, at: record.instant)
-    case .connect, .close, .cancel, .demandChanged, .lifecycleChanged, .pathChanged,
-      .deadlineReached, .credentials, .session, .transport:
+    case .connect, .close, .drain, .cancel, .resized, .demandChanged, .lifecycleChanged,
+      .pathChanged, .policyReplaced, .deadlineReached, .credentials, .session, .transport:
       break
     }
   }
@@ -162,7 +163,7 @@ extension Statistics {
       // A range may name messages that ended before: nothing may be left of it.
       let count = messages.end(range)
       if count > 0 { ended[outcome, default: 0] += count }
-    case .sendPing(let epoch, let number):
+    case .sendPing(let epoch, let number), .sendBeat(let epoch, let number):
       pings.append(Ping(epoch: epoch, number: number, sentAt: instant))
       if pings.count > 8 { pings.removeFirst() }
     case .ended(let epoch, let cause):
@@ -172,7 +173,8 @@ extension Statistics {
       } else {
         failures[cause.failureClass, default: 0] += 1
       }
-    case .requestCredentials, .openTransport, .startSession, .closeTransport, .abortTransport:
+    case .requestCredentials, .openTransport, .startSession, .closeTransport, .abortTransport,
+      .pressureChanged:
       break
     }
   }
@@ -198,8 +200,8 @@ extension Effect {
   /// Whether it puts something on the wire. An abort mostly finds nobody there.
   fileprivate var sends: Bool {
     switch self {
-    case .openTransport, .startSession, .closeTransport, .sendPing, .transmit: true
-    case .requestCredentials, .abortTransport, .settle, .ended: false
+    case .openTransport, .startSession, .closeTransport, .sendPing, .sendBeat, .transmit: true
+    case .requestCredentials, .abortTransport, .settle, .ended, .pressureChanged: false
     }
   }
 
@@ -211,17 +213,22 @@ extension Effect {
 }
 
 extension Cause {
-  fileprivate var isWished: Bool { self == .closedByUser || self == .replaced }
+  fileprivate var isWished: Bool {
+    self == .closedByUser || self == .replaced || self == .suspended
+  }
 }
 
 extension Input {
-  /// Whether it tells of bytes that were moved. A failure mostly tells that none were.
+  /// Whether it tells of bytes that were moved. A failure mostly tells that none were, and of the
+  /// path the system knows without any.
   fileprivate var isTraffic: Bool {
     switch self {
-    case .transport(_, .failed): false
+    case .transport(_, .failed), .transport(_, .viabilityChanged),
+      .transport(_, .betterPathAvailable):
+      false
     case .transport, .session: true
-    case .connect, .close, .offer, .cancel, .demandChanged, .lifecycleChanged, .pathChanged,
-      .deadlineReached, .credentials:
+    case .connect, .close, .drain, .offer, .cancel, .resized, .demandChanged, .lifecycleChanged,
+      .pathChanged, .policyReplaced, .deadlineReached, .credentials:
       false
     }
   }
