@@ -6,7 +6,7 @@
 /// of that message; of a session its start; of a credentials provider the request. Wishes of the
 /// application and conditions of the device have no earlier step: each begins a chain.
 ///
-/// It remembers what may still be answered: of the latest ``attemptLimit`` attempts the questions,
+/// It remembers what may still be answered: of the eight latest attempts the questions,
 /// and of messages those that have no end. What is answered later than that begins a chain too.
 public struct Causality: Equatable, Sendable {
   // Answers of attempts that are over are races of a moment: they come within an attempt or two.
