@@ -25,7 +25,7 @@ package enum Candidates {
       .demandChanged(false), .demandChanged(true),
     ]
     inputs += Lifecycle.allCases.map { .lifecycleChanged($0) }
-    inputs += PathStatus.allCases.map { .pathChanged($0) }
+    inputs += PathStatus.allCases.map { .pathChanged(Path($0)) }
     for index in machine.policy.lanes.indices {
       let lane = LaneID(UInt8(index))
       inputs.append(.offer(lane, byteCount: 1))
@@ -48,7 +48,7 @@ package enum Candidates {
     let current = machine.newestEpoch
     var inputs: [Input] = []
     for answer in CredentialsAnswer.allCases { inputs.append(.credentials(current, answer)) }
-    inputs += [.session(current, .ready), .session(current, .refused)]
+    inputs += [.session(current, .ready), .session(current, .refused(.denied))]
     inputs += events(for: machine).map { .transport(current, $0) }
     let others = [Epoch(current.rawValue &- 1), Epoch(current.rawValue + 1)]
     for epoch in others where epoch.rawValue != .max {

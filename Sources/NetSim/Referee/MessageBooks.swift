@@ -5,17 +5,21 @@ import ConnectionFSM
 struct MessageBooks: Hashable, Sendable {
   private struct Entry: Hashable, Sendable {
     let id: MessageID
-    let byteCount: UInt32
+    var byteCount: UInt32
     let offeredAt: Instant
     var everSent = false
-    var inFlight = false
+    /// The link it was given to and has not ended on.
+    var link: Epoch?
+    var inFlight: Bool { link != nil }
   }
 
   private var lanes: [[Entry]]
   private let rules: [Lane]
+  private let hasPatience: Bool
 
   init(policy: Policy) {
     rules = policy.lanes
+    hasPatience = policy.patience != nil
     lanes = Array(repeating: [], count: policy.lanes.count)
   }
 
@@ -33,13 +37,16 @@ struct MessageBooks: Hashable, Sendable {
     lanes[index].append(Entry(id: id, byteCount: byteCount, offeredAt: now))
   }
 
-  mutating func transmitted(_ range: MessageRange) throws(Violation) {
+  mutating func transmitted(_ range: MessageRange, on epoch: Epoch) throws(Violation) {
     let index = Int(range.first.lane.rawValue)
     guard let next = lanes[index].firstIndex(where: { !$0.inFlight }) else {
       throw Violation("I11", "sent \(range), where nothing waits")
     }
     guard range.contains(lanes[index][next].id) else {
       throw Violation("I11", "sent \(range) before \(lanes[index][next].id)")
+    }
+    if let other = lanes[index].first(where: { $0.inFlight && $0.link != epoch }) {
+      throw Violation("I22", "sent \(range) on \(epoch) beside \(other.id) on another link")
     }
     for place in lanes[index].indices where range.contains(lanes[index][place].id) {
       guard !lanes[index][place].inFlight else {
@@ -48,7 +55,7 @@ struct MessageBooks: Hashable, Sendable {
       if lanes[index][place].everSent, rules[index].delivery == .atMostOnce {
         throw Violation("F47", "sent \(lanes[index][place].id) again, at most once")
       }
-      lanes[index][place].inFlight = true
+      lanes[index][place].link = epoch
       lanes[index][place].everSent = true
     }
   }
@@ -70,13 +77,17 @@ struct MessageBooks: Hashable, Sendable {
     let isRight: Bool
     switch outcome {
     case .written:
-      isRight = entry.inFlight && rule.delivery == .atMostOnce && input.reports(.written, of: id)
+      isRight =
+        entry.inFlight && rule.delivery == .atMostOnce
+        && input.reports(.written, of: id, on: entry.link)
     case .acknowledged:
       isRight =
-        entry.inFlight && rule.delivery == .atLeastOnce && input.reports(.acknowledged, of: id)
+        entry.inFlight && rule.delivery == .atLeastOnce
+        && input.reports(.acknowledged, of: id, on: entry.link)
     case .expired:
-      guard let timeToLive = rule.timeToLive else { throw Violation("I11", "\(id) never expires") }
-      isRight = !entry.everSent && now - entry.offeredAt >= timeToLive
+      // Or the outage has outlasted the patience.
+      let isOver = rule.timeToLive.map { now - entry.offeredAt >= $0 } ?? false
+      isRight = !entry.everSent && (isOver || hasPatience)
     case .evicted, .cancelled: isRight = !entry.everSent
     case .inDoubt: isRight = entry.everSent
     }
@@ -84,9 +95,11 @@ struct MessageBooks: Hashable, Sendable {
   }
 
   /// The link is gone: what must wait again does; the rest must have ended in the same step.
-  mutating func linkIsGone() {
+  mutating func linkIsGone(_ epoch: Epoch) {
     for index in lanes.indices where rules[index].delivery == .atLeastOnce {
-      for place in lanes[index].indices { lanes[index][place].inFlight = false }
+      for place in lanes[index].indices where lanes[index][place].link == epoch {
+        lanes[index][place].link = nil
+      }
     }
   }
 
@@ -116,14 +129,14 @@ struct MessageBooks: Hashable, Sendable {
 }
 
 extension Input {
-  fileprivate func reports(_ outcome: Outcome, of id: MessageID) -> Bool {
+  fileprivate func reports(_ outcome: Outcome, of id: MessageID, on link: Epoch?) -> Bool {
     switch self {
-    case .transport(_, .written(let through)):
-      outcome == .written && through.lane == id.lane && id <= through
-    case .transport(_, .acknowledged(let through)):
-      outcome == .acknowledged && through.lane == id.lane && id <= through
-    case .connect, .close, .offer, .cancel, .demandChanged, .lifecycleChanged, .pathChanged,
-      .deadlineReached, .credentials, .transport, .session:
+    case .transport(let epoch, .written(let through)):
+      outcome == .written && epoch == link && through.lane == id.lane && id <= through
+    case .transport(let epoch, .acknowledged(let through)):
+      outcome == .acknowledged && epoch == link && through.lane == id.lane && id <= through
+    case .connect, .close, .drain, .offer, .cancel, .resized, .demandChanged, .lifecycleChanged,
+      .pathChanged, .policyReplaced, .deadlineReached, .credentials, .transport, .session:
       false
     }
   }

@@ -17,7 +17,7 @@ package struct Referee: Sendable {
   private(set) var transports: [Live] = []
   var books: MessageBooks
   private var wanted = false
-  private var endpoint: EndpointID?
+  private var endpoints: ClosedRange<UInt32> = 0...0
   private var lastEpoch = Epoch(0)
   private var requested: Epoch?
   private var unended: [Epoch] = []
@@ -72,11 +72,11 @@ package struct Referee: Sendable {
     _ input: Input, disposition: Disposition, at now: Instant
   ) throws(Violation) {
     switch input {
-    case .connect(let endpoint):
+    case .connect(let endpoint, let count):
       wanted = true
       isAsked = true
-      self.endpoint = endpoint
-    case .close:
+      endpoints = endpoint.rawValue...endpoint.rawValue + UInt32(max(count, 1)) - 1
+    case .close, .drain:
       wanted = false
       isAsked = false
     case .offer(let lane, let byteCount):
@@ -85,8 +85,8 @@ package struct Referee: Sendable {
     case .transport(let epoch, .failed), .transport(let epoch, .closed):
       transports.removeAll { $0.epoch == epoch }
     case .credentials: requested = nil
-    case .cancel, .demandChanged, .lifecycleChanged, .pathChanged, .deadlineReached, .session,
-      .transport:
+    case .cancel, .resized, .demandChanged, .lifecycleChanged, .pathChanged, .policyReplaced,
+      .deadlineReached, .session, .transport:
       break
     }
   }
@@ -110,17 +110,17 @@ extension Referee {
     case .openTransport(let epoch, let endpoint):
       if requested == epoch { requested = nil }
       try dial(epoch, to: endpoint, isReserved: epoch == lastEpoch, at: now)
-    case .startSession(let epoch): try requireOpen(epoch, "started a session on")
+    case .startSession(let epoch, _): try requireOpen(epoch, "started a session on")
     case .closeTransport(let epoch):
       try requireOpen(epoch, "closed")
       mark(epoch) { $0.isClosing = true }
     case .abortTransport(let epoch):
       guard isLive(epoch) else { throw Violation("I3", "aborted \(epoch), which is not live") }
       transports.removeAll { $0.epoch == epoch }
-    case .sendPing(let epoch, _): try requireOpen(epoch, "pinged")
+    case .sendPing(let epoch, _), .sendBeat(let epoch, _): try requireOpen(epoch, "pinged")
     case .transmit(let epoch, let range):
       try requireOpen(epoch, "sent on")
-      try books.transmitted(range)
+      try books.transmitted(range, on: epoch)
     case .settle(let range, let outcome):
       try books.settled(range, as: outcome, after: input, at: now)
     case .ended(let epoch, _):
@@ -131,7 +131,8 @@ extension Referee {
         throw Violation("I8", "\(epoch) ended twice, or was never dialled")
       }
       unended.remove(at: place)
-      books.linkIsGone()
+      books.linkIsGone(epoch)
+    case .pressureChanged: break
     }
   }
 
@@ -147,10 +148,14 @@ extension Referee {
     if isReserved, unended.contains(epoch) { throw Violation("I2", "dialled \(epoch) twice") }
     if !isReserved { try reserve(epoch, "dialled") }
     guard wanted else { throw Violation("I1", "dialled \(epoch), which nobody wants") }
-    guard transports.isEmpty, unended.isEmpty else {
+    // Make before break is the one exception: beside one link that is open, never a third.
+    let mayStandBy =
+      policy.rollover != nil && transports.count == 1 && unended.count == 1
+      && transports[0].isOpen && !transports[0].isClosing
+    guard transports.isEmpty && unended.isEmpty || mayStandBy else {
       throw Violation("I3", "dialled \(epoch) beside \(transports.map(\.epoch)), \(unended)")
     }
-    guard endpoint == self.endpoint else {
+    guard endpoints.contains(endpoint.rawValue) else {
       throw Violation("F04", "dialled \(endpoint) and not what was last asked for")
     }
     if !isAsked, let lastDialAt, now - lastDialAt < policy.minimumDialSpacing {
@@ -179,7 +184,8 @@ extension Referee {
     if from != phase, !from.leads(to: phase) {
       throw Violation("I7", "\(from) does not lead to \(phase)")
     }
-    guard transports.isEmpty == (machine.primary == nil) else {
+    let standby = machine.standby.map { $0.stage == .authorizing ? 0 : 1 } ?? 0
+    guard transports.count == (machine.primary == nil ? 0 : 1) + standby else {
       throw Violation("I9", "\(phase) with \(transports.count) live transports")
     }
     if let left = unended.first, machine.primary == nil {
@@ -196,14 +202,18 @@ extension Referee {
   private func judgeWait(of machine: Machine, at now: Instant) throws(Violation) {
     switch machine.state {
     case .backingOff(let wait):
-      let longest = max(
-        max(policy.backoff.longestWait, policy.minimumDialSpacing), policy.path.returnJitter)
+      let longest =
+        [
+          policy.backoff.longestWait, policy.minimumDialSpacing, policy.path.returnJitter,
+          policy.retryBudget?.interval ?? .zero, policy.patience?.slowWait ?? .zero,
+        ].max() ?? .zero
       if wait.until - now > longest { throw Violation("I6", "waits until \(wait.until)") }
     case .offline, .waitingForCredentials:
       guard machine.nextDeadline != nil else { throw Violation("I10", "a hold without an exit") }
     case .linked:
       guard machine.phase == .open, let heartbeat = policy.heartbeat else { return }
-      let longest = max(heartbeat.interval, heartbeat.timeout)
+      let stretched = heartbeat.interval.nanoseconds / 100 * Int64(heartbeat.stretch)
+      let longest = max(.nanoseconds(stretched), heartbeat.timeout)
       guard let next = machine.nextDeadline, next - now <= longest else {
         throw Violation("I19", "open, and a dead peer would not be noticed")
       }
@@ -228,7 +238,9 @@ extension Phase {
     case .connecting:
       return seeking.contains(next) || [.authenticating, .open, .closed].contains(next)
     case .authenticating: return seeking.contains(next) || [.open, .closed].contains(next)
-    case .open: return seeking.contains(next) || [.closing, .closed].contains(next)
+    case .open:
+      // Authenticating, if a replacement on its way is what is left.
+      return seeking.contains(next) || [.authenticating, .closing, .closed].contains(next)
     case .closing: return seeking.contains(next) || next == .closed
     case .closed: return seeking.contains(next)
     }
@@ -239,7 +251,7 @@ extension Referee: Hashable {
   package static func == (left: Referee, right: Referee) -> Bool {
     left.policy === right.policy && left.transports == right.transports
       && left.books == right.books && left.wanted == right.wanted
-      && left.endpoint == right.endpoint && left.lastEpoch == right.lastEpoch
+      && left.endpoints == right.endpoints && left.lastEpoch == right.lastEpoch
       && left.requested == right.requested && left.unended == right.unended
       && left.lastDialAt == right.lastDialAt && left.isAsked == right.isAsked
   }
@@ -248,7 +260,7 @@ extension Referee: Hashable {
     hasher.combine(transports)
     hasher.combine(books)
     hasher.combine(wanted)
-    hasher.combine(endpoint)
+    hasher.combine(endpoints)
     hasher.combine(lastEpoch)
     hasher.combine(requested)
     hasher.combine(unended)

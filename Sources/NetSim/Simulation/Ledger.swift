@@ -44,9 +44,9 @@ struct Ledger: Sendable {
     case .openTransport(_, let endpoint): dials.append((instant, endpoint))
     case .sendPing: pings.append(instant)
     case .requestCredentials: requests += 1
-    case .startSession: sessions.append("fresh")
+    case .startSession(_, let resuming): sessions.append(resuming ? "resumed" : "fresh")
     case .ended(let epoch, let cause): ends.append("\(epoch) \(cause)")
-    case .closeTransport, .abortTransport, .transmit, .settle: break
+    case .closeTransport, .abortTransport, .sendBeat, .transmit, .settle, .pressureChanged: break
     }
   }
 

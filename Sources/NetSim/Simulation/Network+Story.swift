@@ -180,10 +180,11 @@ extension Network {
     let epoch = links[place].epoch
     switch answer {
     case .ready: return sessionAnswered(.ready, on: epoch)
-    case .refused, .unavailable: return sessionAnswered(.refused, on: epoch)
+    case .refused: return sessionAnswered(.refused(.denied), on: epoch)
+    case .unavailable: return sessionAnswered(.refused(.unavailable), on: epoch)
     case .resumed, .resumeRefused:
       guard resumes else { return nil }
-      return sessionAnswered(.refused, on: epoch)
+      return sessionAnswered(answer == .resumed ? .resumed : .resumeRefused, on: epoch)
     }
   }
 
@@ -225,8 +226,7 @@ extension NetworkAction {
     case .hang, .session, .goSilent, .message, .acknowledge: .received(byteCount: 1)
     case .pong: .pong(1)
     case .writable(let writable): .writabilityChanged(writable)
-    // No word for it before the machine knows viability.
-    case .viability: .received(byteCount: 0)
+    case .viability(let viable): .viabilityChanged(viable)
     }
   }
 }

@@ -214,7 +214,8 @@ extension Network {
     guard let place = place(of: epoch) else { return [] }
     links[place].asksToResume = resuming
     let accepts = links[place].acceptsSession || !isSessionScripted
-    return accepts && !links[place].isSessionMute ? sessionAnswered(.ready, on: epoch) : []
+    guard accepts, !links[place].isSessionMute else { return [] }
+    return sessionAnswered(resuming ? .resumed : .ready, on: epoch)
   }
 
   mutating func sessionAnswered(_ event: SessionEvent, on epoch: Epoch) -> [Answer] {

@@ -44,6 +44,7 @@ public struct Simulation: Sendable {
   private var sequence: UInt64 = 0
   /// How many fresh links the application has asked for.
   private var link: UInt32 = 0
+  private var interfaces: [String] = []
   private(set) var now = Instant.origin
   private var isAsleep = false
   /// What arrived while the device slept.
@@ -122,8 +123,8 @@ extension Simulation {
       if coming.nextInstant == next, let (_, event) = coming.pop() {
         switch event {
         case .step(let index): try take(step: index, observe)
-        case .connect: try input(.connect(EndpointID(0)), observe)
-        case .interface: try input(.pathChanged(.up), observe)
+        case .connect: try connect(observe)
+        case .interface(let name): try switchPath(to: name, observe)
         case .again(let index):
           guard case .network(let action, let aim, _, _) = actions[index] else { continue }
           try take(action, aim, repeats: 1, place: index + 1, observe)
@@ -283,7 +284,8 @@ extension Simulation {
     case .openTransport(let epoch, let endpoint): answer(network.dialled(epoch, endpoint))
     case .closeTransport(let epoch): answer(network.closeAsked(epoch))
     case .abortTransport(let epoch): network.letGo(epoch)
-    case .sendPing(let epoch, let number): answer(network.pinged(epoch, number))
+    case .sendPing(let epoch, let number), .sendBeat(let epoch, let number):
+      answer(network.pinged(epoch, number))
     case .transmit(let epoch, let range):
       let ids = referee.books.live(in: range)
       for id in ids { ledger.sent(id) }
@@ -291,8 +293,9 @@ extension Simulation {
     case .settle(_, let outcome):
       for id in ending { ledger.ended(id, "\(outcome)") }
     case .requestCredentials(let epoch): answer(network.credentialsAsked(epoch))
-    case .startSession(let epoch): answer(network.sessionStarted(epoch, resuming: false))
-    case .ended: break
+    case .startSession(let epoch, let resuming):
+      answer(network.sessionStarted(epoch, resuming: resuming))
+    case .ended, .pressureChanged: break
     }
   }
 
@@ -318,7 +321,8 @@ extension Simulation {
     _ action: AppAction, step: Scenario.Step, place: Int, _ observe: (Event) -> Void
   ) throws {
     switch action {
-    case .connect(let endpoint): try input(.connect(endpoint ?? EndpointID(0)), observe)
+    case .connect(let endpoint?): try input(.connect(endpoint), observe)
+    case .connect(nil): try connect(observe)
     case .reconnect:
       // Another name for the same server: what connects to another endpoint lets the old link go.
       link += 1
@@ -332,11 +336,16 @@ extension Simulation {
       try input(.cancel(id), observe)
     case .send(let labels):
       for label in labels {
+        let byteCount = step.bytes ?? UInt32(clamping: label.utf8.count)
+        if let id = ledger.id(of: label), ledger.outcome(of: label) == "pending" {
+          // The same again while it waits: a newer payload takes the place of the older.
+          try input(.resized(id, byteCount: byteCount), observe)
+          continue
+        }
         guard !ledger.knows(label) else {
           throw ScenarioError(step: place, "there is a message “\(label)” already")
         }
         ledger.offered = label
-        let byteCount = step.bytes ?? UInt32(clamping: label.utf8.count)
         try input(.offer(LaneID(step.lane ?? 0), byteCount: byteCount), observe)
       }
     }
@@ -351,11 +360,23 @@ extension Simulation {
     case .serverDown: answer(network.serverDown())
     case .networkDown: network.isDark = true
     case .hosts(let hosts): answer(network.hostsChanged(hosts))
-    case .pathSwitch: try input(.pathChanged(.up), observe)
+    case .pathSwitch(_, let name): try switchPath(to: name, observe)
     case .path(let status, let isLie):
       if !isLie { network.pathIsDown = status == .down }
-      try input(.pathChanged(status), observe)
+      try input(.pathChanged(Path(status)), observe)
     }
+  }
+
+  /// Interfaces are numbered in the order in which the story names them.
+  private mutating func switchPath(to name: String, _ observe: (Event) -> Void) throws {
+    if !interfaces.contains(name) { interfaces.append(name) }
+    let number = (interfaces.firstIndex(of: name) ?? 0) + 1
+    try input(.pathChanged(Path(.up, interface: UInt16(clamping: number))), observe)
+  }
+
+  /// To the story's host, or to all of its hosts as one list.
+  private mutating func connect(_ observe: (Event) -> Void) throws {
+    try input(.connect(EndpointID(0), count: UInt8(clamping: max(1, network.hosts.count))), observe)
   }
 
   private mutating func take(_ action: ProviderAction, place: Int) {

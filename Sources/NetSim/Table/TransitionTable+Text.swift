@@ -6,7 +6,7 @@ import ConnectionFSM
 extension TransitionTable {
   /// The table as aligned text within 100 columns.
   package var text: String {
-    let head = "  input".padded(to: 25) + "  next".padded(to: 25) + "effects [those that may come]"
+    let head = "  input".padded(to: 25) + "  next".padded(to: 24) + "effects [those that may come]"
     let sections = Phase.allCases.map { section(of: $0).joined(separator: "\n") }
     return ([head] + sections).joined(separator: "\n\n")
   }
@@ -69,7 +69,7 @@ extension TransitionTable.Row {
 
   /// `→ backingOff  abort, ended [settle inDoubt]`
   fileprivate var words: String {
-    var words = (next == phase ? "  stays" : "→ \(next)").padded(to: 25)
+    var words = (next == phase ? "  stays" : "→ \(next)").padded(to: 24)
     if disposition != "accepted" { words += disposition + (effects.isEmpty ? " " : ", ") }
     words += effects.joined(separator: ", ")
     if !sometimes.isEmpty {
