@@ -94,7 +94,9 @@ extension ActionReader {
   }
 
   /// Words that stand for the server's own reasons.
-  private static let closeWords = ["heartbeat": nil, "keepalive": nil, "token-expired": UInt16(4401)]
+  private static let closeWords: [String: UInt16?] = [
+    "heartbeat": nil, "keepalive": nil, "token-expired": 4401,
+  ]
 
   private func closeCode() throws(ScenarioError) -> CloseCode? {
     guard let word = words.plain.first(where: { !$0.hasPrefix("#") }) else { return nil }

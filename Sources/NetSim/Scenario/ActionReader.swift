@@ -29,8 +29,9 @@ struct ActionReader {
     "net.server_down", "net.down", "net.latency", "net.loss", "net.noop", "expect.state",
     "expect.tier", "expect.cause", "expect.reason", "expect.waitsFor", "expect.deadline",
     "expect.attempts", "expect.attempt", "expect.pings", "expect.live", "expect.epoch",
-    "expect.waits", "expect.waitCount", "expect.waitRange", "expect.wire", "expect.outcome", "expect.ends",
-    "expect.phases", "expect.hosts", "expect.requests", "expect.sessions", "expect.ignored",
+    "expect.waits", "expect.waitCount", "expect.waitRange", "expect.wire", "expect.outcome",
+    "expect.ends", "expect.phases", "expect.hosts", "expect.requests", "expect.sessions",
+    "expect.ignored",
   ]
 
   private static let marks = ["hb.", "timer.", "state.", "api.internal_"]

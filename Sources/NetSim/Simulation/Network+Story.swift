@@ -72,7 +72,7 @@ extension Network {
       answers = now
       waiting.applied = 1
     }
-    if waiting.applied == 0, waiting.aim == .present {
+    if waiting.applied == 0, waiting.aim == .present || isOutOfDate(waiting.action) {
       moot.append(waiting.step)
       return []
     }
@@ -95,6 +95,14 @@ extension Network {
     else { return false }
     return hosts[place].isUp == (waiting.action == .open(withSession: false))
       && waiting.action.isAnswer
+  }
+
+  /// Whether it answers a question about an old session while a new one is under way.
+  private func isOutOfDate(_ action: NetworkAction) -> Bool {
+    guard case .session(let answer) = action, links.last?.asksToResume == false else {
+      return false
+    }
+    return answer == .resumed || answer == .resumeRefused
   }
 
   /// Applies what waits, oldest first, as far as the links admit.
@@ -139,6 +147,9 @@ extension Network {
     _ action: NetworkAction, to place: Int, isFresh: Bool
   ) -> [Answer]? {
     let link = links[place]
+    if action == .open(withSession: true), link.isOpen, let resumes = link.asksToResume {
+      return sessionAnswered(resumes ? .resumed : .ready, on: link.epoch)
+    }
     // A step at its own time answers the attempt at once, even one that was left hanging before.
     let delay = isFresh ? .zero : Self.soon
     func answer(_ event: TransportEvent) -> [Answer] {

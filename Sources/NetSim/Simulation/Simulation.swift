@@ -40,11 +40,11 @@ public struct Simulation: Sendable {
   private var referee: Referee
   var network: Network
   var coming = EventQueue<Coming>()
-  private(set) var ledger = Ledger()
+  var ledger = Ledger()
   private var sequence: UInt64 = 0
   /// How many fresh links the application has asked for.
-  private var link: UInt32 = 0
-  private var interfaces: [String] = []
+  var link: UInt32 = 0
+  var interfaces: [String] = []
   private(set) var now = Instant.origin
   private var isAsleep = false
   /// What arrived while the device slept.
@@ -109,6 +109,12 @@ extension Simulation {
 
   /// How many transports are live.
   var liveTransports: Int { referee.liveTransports }
+
+  /// When each dial was made.
+  package var dials: [Instant] { ledger.dials.map(\.at) }
+
+  /// Every wait before a dial, in order.
+  package var waits: [TimeSpan] { ledger.waits }
 }
 
 extension Simulation {
@@ -147,7 +153,8 @@ extension Simulation {
     let excused = scenario.unconsumed ?? []
     let unanswered = network.waiting.filter { $0.applied == 0 }.map(\.step)
     let unasked = network.providerAnswers.map(\.step)
-    for place in unanswered + network.moot + unasked + callbacks.map({ $0 + 1 }) where !excused.contains(place) {
+    for place in unanswered + network.moot + unasked + callbacks.map({ $0 + 1 })
+    where !excused.contains(place) {
       throw ScenarioError(
         step: place,
         "\(scenario.steps[place - 1].ev) was never consumed: no attempt was left for it; "
@@ -197,7 +204,7 @@ extension Simulation {
     }
   }
 
-  private mutating func hear(
+  mutating func hear(
     _ report: Network.Report, of epoch: Epoch, _ observe: (Event) -> Void
   ) throws {
     network.delivered(report, of: epoch)
@@ -303,7 +310,7 @@ extension Simulation {
     scenario.policy.lanes[Int(id.lane.rawValue)].delivery == .atLeastOnce
   }
 
-  private mutating func answer(_ answers: [Network.Answer]) {
+  mutating func answer(_ answers: [Network.Answer]) {
     for answer in answers {
       coming.schedule(
         .report(answer.epoch, answer.report), at: now + answer.delay, by: Actor.network.rawValue)
@@ -312,114 +319,4 @@ extension Simulation {
 
   /// Lets what waits for an attempt befall the one there is now.
   mutating func pump() { answer(network.pump()) }
-}
-
-// MARK: The story's turn
-
-extension Simulation {
-  private mutating func take(
-    _ action: AppAction, step: Scenario.Step, place: Int, _ observe: (Event) -> Void
-  ) throws {
-    switch action {
-    case .connect(let endpoint?): try input(.connect(endpoint), observe)
-    case .connect(nil): try connect(observe)
-    case .reconnect:
-      // Another name for the same server: what connects to another endpoint lets the old link go.
-      link += 1
-      try input(.connect(EndpointID(1_000_000 + link)), observe)
-    case .close: try input(.close, observe)
-    case .demand(let demand): try input(.demandChanged(demand), observe)
-    case .cancel(let label):
-      guard let id = ledger.id(of: label) else {
-        throw ScenarioError(step: place, "no message “\(label)” was taken before")
-      }
-      try input(.cancel(id), observe)
-    case .send(let labels):
-      for label in labels {
-        let byteCount = step.bytes ?? UInt32(clamping: label.utf8.count)
-        if let id = ledger.id(of: label), ledger.outcome(of: label) == "pending" {
-          // The same again while it waits: a newer payload takes the place of the older.
-          try input(.resized(id, byteCount: byteCount), observe)
-          continue
-        }
-        guard !ledger.knows(label) else {
-          throw ScenarioError(step: place, "there is a message “\(label)” already")
-        }
-        ledger.offered = label
-        try input(.offer(LaneID(step.lane ?? 0), byteCount: byteCount), observe)
-      }
-    }
-  }
-
-  private mutating func take(_ action: EnvironmentAction, _ observe: (Event) -> Void) throws {
-    switch action {
-    case .nothing: break
-    case .latency(let latency): network.latency = latency
-    case .loss(let percent): network.loss = percent
-    case .serverUp: answer(network.serverUp())
-    case .serverDown: answer(network.serverDown())
-    case .networkDown: network.isDark = true
-    case .hosts(let hosts): answer(network.hostsChanged(hosts))
-    case .pathSwitch(_, let name): try switchPath(to: name, observe)
-    case .path(let status, let isLie):
-      if !isLie { network.pathIsDown = status == .down }
-      try input(.pathChanged(Path(status)), observe)
-    }
-  }
-
-  /// Interfaces are numbered in the order in which the story names them.
-  private mutating func switchPath(to name: String, _ observe: (Event) -> Void) throws {
-    if !interfaces.contains(name) { interfaces.append(name) }
-    let number = (interfaces.firstIndex(of: name) ?? 0) + 1
-    try input(.pathChanged(Path(.up, interface: UInt16(clamping: number))), observe)
-  }
-
-  /// To the story's host, or to all of its hosts as one list.
-  private mutating func connect(_ observe: (Event) -> Void) throws {
-    try input(.connect(EndpointID(0), count: UInt8(clamping: max(1, network.hosts.count))), observe)
-  }
-
-  private mutating func take(_ action: ProviderAction, place: Int) {
-    network.isProviderScripted = true
-    guard case .answers(let given) = action else { return }
-    network.providerAnswers.append((given, place))
-    answer(network.answerRequest())
-  }
-
-  private mutating func take(
-    _ action: NetworkAction, _ aim: Aim, repeats: Int, place: Int, _ observe: (Event) -> Void
-  ) throws {
-    if let (epoch, event) = network.stale(action, aim, repeats: repeats) {
-      return try input(.transport(epoch, event), observe)
-    }
-    let waiting = Network.Waiting(action: action, aim: aim, repeats: repeats, step: place)
-    for answer in network.befall(waiting) {
-      // A step befalls at its own time, before the next step.
-      if answer.delay == .zero {
-        try hear(answer.report, of: answer.epoch, observe)
-      } else {
-        self.answer([answer])
-      }
-    }
-    pump()
-  }
-}
-
-extension TraceRecord {
-  fileprivate func reaches(_ moment: CallbackMoment) -> Bool {
-    switch moment {
-    case .connecting:
-      from != to && [.connecting, .backingOff, .offline, .waitingForCredentials].contains(to)
-    case .open: from != to && to == .open
-    case .closed: effects.contains { if case .ended = $0 { true } else { false } }
-    }
-  }
-}
-
-extension Scenario.Step {
-  /// The step as a line of the trace, with its author's remark.
-  fileprivate var line: String {
-    let event = arg.map { "\(ev) \($0)" } ?? ev
-    return note.map { "\(event): \($0)" } ?? event
-  }
 }
