@@ -28,6 +28,19 @@ extension Machine {
       case doubt
     }
 
+    /// Why a link is let go in order.
+    enum Ending: UInt8, BitwiseCopyable, Sendable {
+      case byUser, suspended, replaced
+
+      var cause: Cause {
+        switch self {
+        case .byUser: .closedByUser
+        case .suspended: .suspended
+        case .replaced: .replaced
+        }
+      }
+    }
+
     /// The generation.
     public let epoch: Epoch
     /// When the stage was entered.
@@ -56,7 +69,7 @@ extension Machine {
     /// How many dials in a row were cut by the connect deadline before this one.
     let connectTimeouts: UInt8
     /// Why it is draining or closing.
-    private(set) var closingCause = Cause.closedByUser
+    private(set) var ending = Ending.byUser
 
     /// A link that is dialled, or for which credentials were asked.
     init(
@@ -93,9 +106,9 @@ extension Machine.Link {
     enter(.open, at: now)
   }
 
-  mutating func drain(because cause: Cause, at now: Instant) {
+  mutating func drain(_ ending: Ending, at now: Instant) {
     trapUnless(stage == .open, "only an open link drains")
-    closingCause = cause
+    self.ending = ending
     enter(.draining, at: now)
   }
 

@@ -8,11 +8,10 @@ extension Machine {
   ) -> Disposition {
     switch event {
     case .received:
-      guard let primary, primary.stage != .connecting else { return .ignored(.redundant) }
       // Before the open there is no silence to break; the connect deadline alone judges. Where only
       // a pong counts, nothing else does.
-      if let heartbeat = policy.heartbeat, !heartbeat.anyByteCounts { return .ignored(.redundant) }
-      self.primary?.hear(at: now)
+      guard primary?.stage != .connecting, rhythm.anyByteCounts else { return .ignored(.redundant) }
+      primary?.hear(at: now)
       return .accepted
     case .pong(let number):
       guard primary?.stage != .connecting else { return .ignored(.redundant) }

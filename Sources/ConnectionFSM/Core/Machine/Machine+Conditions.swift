@@ -81,7 +81,7 @@ extension Machine {
     let new = surroundings.path
     let isSwitched = old.interface != 0 && new.interface != old.interface
     if isSwitched { learnedInterval = .zero }
-    derivePingInterval()
+    rhythm = derivedRhythm
     if new.status == .down {
       if old.status != .down { pathLost(into: &effects) }
       return

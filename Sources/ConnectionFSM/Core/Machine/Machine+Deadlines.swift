@@ -30,30 +30,43 @@ typealias Deadline = (reason: DeadlineReason, at: Instant)
 extension Machine.Link {
   /// What the link waits for; an open one without a heartbeat for something that never comes.
   @inline(always)
-  func deadline(under policy: Policy, pingInterval: TimeSpan) -> Deadline {
+  func deadline(under policy: Policy, _ rhythm: Machine.Rhythm) -> Deadline {
     // Asked after every transition, and nearly always while open: a comparison, no jump table.
     if stage == .open {
-      if askedAt == .never { return (.ping, heardAt.later(by: pingInterval)) }
-      return (.pong, askedAt.later(by: patience(under: policy)))
+      if askedAt == .never { return (.ping, heardAt.later(by: rhythm.interval)) }
+      return (.pong, askedAt.later(by: patience(under: policy, rhythm)))
     }
-    return passingDeadline(under: policy)
+    return stage.deadline(under: policy, since: since, connectTimeouts: connectTimeouts)
   }
 
   /// How long the answer to the ping may take.
   @inline(always)
-  func patience(under policy: Policy) -> TimeSpan {
-    let timeout = policy.heartbeat?.timeout ?? .endless
-    switch question {
-    case .silence: return timeout
-    case .doubt: return min(policy.path.suspectTimeout, timeout)
-    case .beat: return policy.beat?.answerTimeout ?? timeout
+  func patience(under policy: Policy, _ rhythm: Machine.Rhythm) -> TimeSpan {
+    question == .silence
+      ? rhythm.timeout : question.patience(under: policy, timeout: rhythm.timeout)
+  }
+}
+
+// What is rarely asked is asked of the parts: a call that is not inlined would copy the whole link.
+extension Machine.Link.Question {
+  @inline(never)
+  fileprivate func patience(under policy: Policy, timeout: TimeSpan) -> TimeSpan {
+    switch self {
+    case .silence: timeout
+    case .doubt: min(policy.path.suspectTimeout, timeout)
+    case .beat: policy.beat?.answerTimeout ?? timeout
     }
   }
+}
 
+extension Machine.Link.Stage {
   // A policy that is replaced may take the stage away in which a link is: then the time for a dial
   // must do.
-  private func passingDeadline(under policy: Policy) -> Deadline {
-    switch stage {
+  @inline(never)
+  fileprivate func deadline(
+    under policy: Policy, since: Instant, connectTimeouts: UInt8
+  ) -> Deadline {
+    switch self {
     case .open, .connecting:
       return (.connect, since + policy.connectDeadline(afterTimeouts: connectTimeouts))
     case .authorizing:
@@ -93,7 +106,7 @@ extension Machine {
   /// What the link, or the state without one, waits for.
   @inline(always)
   var ownDeadline: Deadline? {
-    if let primary { return primary.deadline(under: policy, pingInterval: pingInterval) }
+    if let primary { return primary.deadline(under: policy, rhythm) }
     return state.deadline(under: policy)
   }
 
@@ -108,7 +121,7 @@ extension Machine {
   var derivedPlanned: Instant {
     var next = pathSettlesAt
     if let standby {
-      next = min(next, standby.deadline(under: policy, pingInterval: .endless).at)
+      next = min(next, standby.deadline(under: policy, Rhythm()).at)
     }
     guard let primary else { return isHeldByRest ? next : min(next, slowAt) }
     guard primary.stage == .open else { return next }
@@ -180,7 +193,7 @@ extension Machine {
   private mutating func servePlans(into effects: inout Effects) {
     guard let link = primary, link.stage == .open else { return }
     if now >= releaseAt {
-      windDown(because: .suspended, into: &effects)
+      windDown(.suspended, into: &effects)
       return
     }
     if now >= plans.beatAt { serveBeat(into: &effects) }

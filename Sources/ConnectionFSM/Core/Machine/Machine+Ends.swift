@@ -176,13 +176,13 @@ extension Machine {
 
   /// The end that we wished for is done; the first cause stands, whatever ended it (I8).
   mutating func finish(_ link: Link, into effects: inout Effects) {
-    guard link.closingCause == .closedByUser || !wanted else {
-      retire(link, because: link.closingCause, into: &effects)
+    guard link.ending == .byUser || !wanted else {
+      retire(link, because: link.ending.cause, into: &effects)
       return seekLink(.scheduled, into: &effects)
     }
     primary = nil
     plans = Plans()
-    effects.append(.ended(link.epoch, link.closingCause))
+    effects.append(.ended(link.epoch, link.ending.cause))
     enterClosed(.requested, because: .closedByUser, into: &effects)
     guard wanted else { return }
     // Connect came before the peer's answer: a new run, which the close explains nothing of.

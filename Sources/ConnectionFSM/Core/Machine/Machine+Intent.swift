@@ -53,7 +53,7 @@ extension Machine {
     dropStandby(into: &effects)
     switch link.stage {
     case .open:
-      windDown(because: .closedByUser, into: &effects)
+      windDown(.byUser, into: &effects)
       if !draining { closeDrained(into: &effects) }
     case .draining:
       guard wasWanted || !draining else { return .ignored(.redundant) }
@@ -76,7 +76,7 @@ extension Machine {
 
   /// The policy was replaced: what is derived moves at once, a drawn wait stays.
   mutating func policyReplaced(into effects: inout Effects) -> Disposition {
-    derivePingInterval()
+    rhythm = derivedRhythm
     guard let link = primary, link.stage == .open else { return .accepted }
     let beatAt = plans.beatAt
     planOpenLink()

@@ -47,7 +47,7 @@ extension Machine {
 
   private var brokenDeadlineInvariant: StaticString? {
     if planned != derivedPlanned { return "I4: the plan does not follow the facts" }
-    if pingInterval != derivedPingInterval { return "I4: the ping interval does not follow" }
+    if rhythm != derivedRhythm { return "I4: the ping interval does not follow" }
     if nextDeadline != deriveNextDeadline() { return "I4: the deadline does not follow the facts" }
     let needsDeadline: Bool
     switch phase {

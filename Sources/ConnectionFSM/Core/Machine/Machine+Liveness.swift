@@ -6,10 +6,10 @@ extension Machine {
   /// Once a silence: a flapping path must not push the verdict away for ever (I19).
   mutating func doubt(into effects: inout Effects) {
     guard let link = primary, link.stage == .open, !link.suspect else { return }
-    guard let heartbeat = policy.heartbeat, !heartbeat.isServerDriven else { return }
+    guard policy.heartbeat != nil, !rhythm.isServerDriven else { return }
     // Doubt brings the verdict forward and never back: a ping about to be overdue is left alone.
     if link.askedAt != .never,
-      link.askedAt + link.patience(under: policy) <= now + policy.path.suspectTimeout
+      link.askedAt + link.patience(under: policy, rhythm) <= now + policy.path.suspectTimeout
     {
       return
     }
@@ -22,7 +22,7 @@ extension Machine {
     primary?.ask(question, at: now)
     guard let primary else { return }
     // Where the server sends the pings, to ask is to wait: one timeout beyond the interval.
-    if question == .silence, policy.heartbeat?.isServerDriven == true { return }
+    if question == .silence, rhythm.isServerDriven { return }
     effects.append(.sendPing(primary.epoch, primary.lastPing))
   }
 
@@ -31,7 +31,7 @@ extension Machine {
   /// (RC047).
   mutating func pongOverdue(since due: Instant, into effects: inout Effects) {
     guard let link = primary else { return }
-    let isLate = now - due >= min(.seconds(1), link.patience(under: policy))
+    let isLate = now - due >= min(.seconds(1), link.patience(under: policy, rhythm))
     if isLate, !link.probedLate {
       primary?.probedLate = true
     } else {
@@ -61,15 +61,16 @@ extension Machine {
 // MARK: The interval
 
 extension Machine {
-  mutating func derivePingInterval() { pingInterval = derivedPingInterval }
-
-  var derivedPingInterval: TimeSpan {
-    guard let heartbeat = policy.heartbeat else { return .endless }
+  var derivedRhythm: Rhythm {
+    guard let heartbeat = policy.heartbeat else { return Rhythm() }
     var interval = heartbeat.interval
     if learnedInterval > .zero { interval = min(interval, learnedInterval) }
-    guard surroundings.path.isExpensive || surroundings.path.isConstrained else { return interval }
-    return TimeSpan(
-      nanoseconds: interval.nanoseconds / 100 * Int64(heartbeat.stretch))
+    if surroundings.path.isExpensive || surroundings.path.isConstrained {
+      interval = TimeSpan(nanoseconds: interval.nanoseconds / 100 * Int64(heartbeat.stretch))
+    }
+    return Rhythm(
+      interval: interval, timeout: heartbeat.timeout, anyByteCounts: heartbeat.anyByteCounts,
+      isServerDriven: heartbeat.isServerDriven)
   }
 
   /// A link that died in silence may have met an idle reaper: ping twice within such a silence
@@ -80,11 +81,11 @@ extension Machine {
     }
     let silence = min(now, link.askedAt) - link.heardAt
     guard cause.isSilentLoss, link.question == .silence || link.askedAt == .never,
-      silence + silence >= pingInterval
+      silence + silence >= rhythm.interval
     else { return }
-    let half = TimeSpan(nanoseconds: min(silence, pingInterval).nanoseconds / 2)
+    let half = TimeSpan(nanoseconds: min(silence, rhythm.interval).nanoseconds / 2)
     learnedInterval = max(shortest, half)
-    derivePingInterval()
+    rhythm = derivedRhythm
   }
 }
 

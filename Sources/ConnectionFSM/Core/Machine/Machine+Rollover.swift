@@ -120,7 +120,7 @@ extension Machine {
 extension Machine {
   /// Serves what is due of the standby link.
   mutating func serveStandby(_ link: Link, into effects: inout Effects) {
-    let due = link.deadline(under: policy, pingInterval: .endless)
+    let due = link.deadline(under: policy, Rhythm())
     guard now >= due.at else { return }
     switch due.reason {
     case .credentials: giveStandbyUp()
@@ -136,7 +136,7 @@ extension Machine {
   private mutating func takeOver(into effects: inout Effects) {
     guard var old = primary, var new = standby else { return }
     new.open(at: now)
-    old.drain(because: .replaced, at: now)
+    old.drain(.replaced, at: now)
     primary = new
     standby = old
     queue.linkReplaced()
@@ -159,7 +159,7 @@ extension Machine {
     guard let link = standby else { return }
     if link.isEnding {
       standby = nil
-      effects.append(.ended(link.epoch, link.closingCause))
+      effects.append(.ended(link.epoch, link.ending.cause))
       queue.oldLinkEnded(into: &effects)
       launchWaiting(into: &effects)
     } else {

@@ -24,7 +24,7 @@ extension Machine {
     if let primary {
       if primary.stage == .open { return nil }
       // A link that is let go for a while takes nothing; what comes then waits for the next.
-      if primary.isEnding, !wanted || primary.closingCause == .closedByUser { return .closed }
+      if primary.isEnding, !wanted || primary.ending == .byUser { return .closed }
     } else if case .closed = state {
       return .closed
     }
@@ -86,9 +86,9 @@ extension Machine {
   }
 
   /// Begins the end of the open link: it finishes what it was given, and then closes.
-  mutating func windDown(because cause: Cause, into effects: inout Effects) {
+  mutating func windDown(_ ending: Link.Ending, into effects: inout Effects) {
     dropStandby(into: &effects)
-    primary?.drain(because: cause, at: now)
+    primary?.drain(ending, at: now)
     plans = Plans()
     launchWaiting(into: &effects)
   }
@@ -107,7 +107,7 @@ extension Machine {
     guard let link = primary, link.stage == .draining else { return }
     primary?.close(at: now)
     effects.append(.closeTransport(link.epoch))
-    if link.closingCause == .closedByUser || !wanted {
+    if link.ending == .byUser || !wanted {
       queue.endWaiting(as: .cancelled, into: &effects)
     }
   }

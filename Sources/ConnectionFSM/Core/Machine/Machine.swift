@@ -41,9 +41,10 @@ public struct Machine: Sendable {
   var run = Run()
   var surroundings = Surroundings()
 
-  /// The silence after which a ping is sent: the policy's, shortened by what was learned and
-  /// stretched for the path. Derived where these change.
-  var pingInterval: TimeSpan
+  /// Derived where policy, path or what was learned change.
+  var rhythm = Rhythm()
+  /// Whether some link drains; derived with what is planned.
+  var drains = false
   /// The interval that a silently lost link taught; zero if none did.
   var learnedInterval = TimeSpan.zero
   var roundTripEstimate = RoundTrip()
@@ -58,7 +59,7 @@ public struct Machine: Sendable {
   public init(policy: Policy, seed: UInt64) {
     self.policy = policy
     random = SplitMix64(seed: seed)
-    pingInterval = policy.heartbeat?.interval ?? .endless
+    rhythm = derivedRhythm
   }
 
   /// Takes an input, changes state, and says what to do.
@@ -77,7 +78,7 @@ public struct Machine: Sendable {
     let disposition = dispatch(input, into: &effects)
     // What was ignored changed nothing, and an offer sees to its own expiry.
     if case .accepted = disposition {
-      if primary?.stage == .draining || standby != nil { seeOffDrained(into: &effects) }
+      if drains { seeOffDrained(into: &effects) }
       nextDeadline = deriveNextDeadline()
     }
     queue.reportPressure(into: &effects)
@@ -120,6 +121,7 @@ public struct Machine: Sendable {
   /// Derives what is planned anew, after an input that can have changed it.
   @inline(never)
   mutating func replan(_ disposition: Disposition) -> Disposition {
+    drains = primary?.stage == .draining || standby?.stage == .draining
     planned = derivedPlanned
     return disposition
   }

@@ -96,6 +96,17 @@ extension Machine {
     var failedReplacements: UInt8 = 0
   }
 
+  /// What the heartbeat comes to: the policy's, shortened by what was learned and stretched for the
+  /// path. Kept, since it is asked for after every transition.
+  struct Rhythm: Equatable, BitwiseCopyable, Sendable {
+    /// The silence after which a ping is sent; without a heartbeat it never ends.
+    var interval = TimeSpan.endless
+    /// How long an answer may take.
+    var timeout = TimeSpan.endless
+    var anyByteCounts = true
+    var isServerDriven = false
+  }
+
   /// The round trip, smoothed as RFC 6298 section 2 does, in microseconds; 0 until the first
   /// answer.
   struct RoundTrip: Equatable, BitwiseCopyable, Sendable {

@@ -24,26 +24,36 @@ struct SendQueue: Equatable, Sendable {
   /// How many messages were ever given to a link, redelivery not counted.
   var sentCount: UInt64 { lanes.reduce(0) { $0 &+ $1.sentThrough.sequence } }
 
+  // By pointer: each subscript of an array asks anew whether the array is shared.
   @inline(always)
   private mutating func forEachLane(_ body: (inout LaneQueue) -> Void) {
     var next = Instant.never
-    var place = 0
-    while place < lanes.count {
-      body(&lanes[place])
-      next = min(next, lanes[place].nextExpiry)
-      notePressure(of: place)
-      place &+= 1
+    var nowPressed = LaneSet()
+    lanes.withUnsafeMutableBufferPointer { lanes in
+      for place in lanes.indices {
+        body(&lanes[place])
+        next = min(next, lanes[place].nextExpiry)
+        if lanes[place].isPressed { nowPressed.toggle(place) }
+      }
     }
     nextExpiry = next
+    pressed = nowPressed
   }
 
+  /// Does something with one lane, and derives what follows from it.
   @inline(always)
-  private mutating func notePressure(of place: Int) {
-    if lanes[place].isPressed != pressed.contains(place) { pressed.toggle(place) }
+  private mutating func withLane<Result>(
+    _ place: Int, _ body: (inout LaneQueue) -> Result
+  ) -> Result {
+    let (result, hasNewExpiry, isPressed) = lanes.withUnsafeMutableBufferPointer { lanes in
+      let expiry = lanes[place].nextExpiry
+      let result = body(&lanes[place])
+      return (result, lanes[place].nextExpiry != expiry, lanes[place].isPressed)
+    }
+    if hasNewExpiry { nextExpiry = derivedExpiry }
+    if isPressed != pressed.contains(place) { pressed.toggle(place) }
+    return result
   }
-
-  @inline(always)
-  private mutating func deriveNextExpiry() { nextExpiry = derivedExpiry }
 
   /// The expiry that the messages have.
   var derivedExpiry: Instant {
@@ -70,12 +80,9 @@ extension SendQueue {
     let place = Int(id.rawValue)
     guard place < terms.count else { return .rejected(.noSuchLane) }
     if lanes.isEmpty { makeLanes(terms) }
-    let expiry = lanes[place].nextExpiry
-    let disposition = lanes[place].offer(
-      byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
-    notePressure(of: place)
-    if lanes[place].nextExpiry != expiry { deriveNextExpiry() }
-    return disposition
+    return withLane(place) { lane in
+      lane.offer(byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+    }
   }
 
   @inline(never)
@@ -86,14 +93,14 @@ extension SendQueue {
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
   @inline(always)
   mutating func launch(on epoch: Epoch, into effects: inout Effects) {
-    var place = 0
-    while place < lanes.count {
-      if lanes[place].waiting > 0 {
-        lanes[place].launch(on: epoch, into: &effects)
-        deriveNextExpiry()
+    let hasLaunched = lanes.withUnsafeMutableBufferPointer { lanes in
+      var launched: UInt32 = 0
+      for place in lanes.indices where lanes[place].waiting > 0 {
+        launched |= lanes[place].launch(on: epoch, into: &effects)
       }
-      place &+= 1
+      return launched > 0
     }
+    if hasLaunched { nextExpiry = derivedExpiry }
   }
 
   /// Gives so many waiting messages to the link, the first lane's first.
@@ -109,11 +116,11 @@ extension SendQueue {
     into effects: inout Effects
   ) -> Bool {
     let place = Int(id.lane.rawValue)
-    guard place < lanes.count, lanes[place].fliesOnOldLink == onOldLink else { return false }
-    // What flies does not expire, so there is nothing to derive.
-    let ended = lanes[place].settle(through: id, promise: promise, as: outcome, into: &effects)
-    notePressure(of: place)
-    return ended
+    guard place < lanes.count else { return false }
+    return withLane(place) { lane in
+      lane.fliesOnOldLink == onOldLink
+        && lane.settle(through: id, promise: promise, as: outcome, into: &effects)
+    }
   }
 
   /// The link is gone: at-most-once messages in flight are in doubt, at-least-once ones wait again.
@@ -132,10 +139,7 @@ extension SendQueue {
   /// Takes one waiting message back; false if it does not wait.
   mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
     let place = Int(id.lane.rawValue)
-    guard place < lanes.count, lanes[place].cancel(id, into: &effects) else { return false }
-    notePressure(of: place)
-    deriveNextExpiry()
-    return true
+    return place < lanes.count && withLane(place) { $0.cancel(id, into: &effects) }
   }
 
   /// Notes the new size of a waiting message; false if it does not wait, or has no room.
