@@ -31,26 +31,32 @@ private func policy(
 
 @Suite("Exploration: the promises of the machine after every step")
 struct ExplorationTests {
-  @Test("every sequence of 6 inputs from the start keeps every promise")
-  func everySequenceOfSix() throws {
-    var explorer = Explorer(policy: try policy(), seed: 1)
-    let result = try explorer.explore(depth: 6)
-    #expect(result.transitions > 1_000_000)
-    for phase in [Phase.connecting, .open, .closing, .closed, .backingOff, .offline, .suspended] {
-      #expect(result.phases.contains(phase))
-    }
+  private static func slice(_ name: String) throws -> Slice {
+    try #require(try Slice.all().first { $0.name == name })
   }
 
-  @Test("every sequence of 5 inputs with credentials, session and eviction keeps every promise")
-  func everySequenceWithStages() throws {
-    var explorer = Explorer(
-      policy: try policy(
-        onLoss: .close, sessionDeadline: .seconds(2), credentialsDeadline: .seconds(2),
-        overflow: .dropOldest),
-      seed: 1)
-    let result = try explorer.explore(depth: 5)
-    #expect(result.phases.contains(.waitingForCredentials))
-    #expect(result.phases.contains(.authenticating))
+  @Test(
+    "everything that can happen in a slice keeps every promise, to the fixed point",
+    arguments: [
+      "link", "lanes", "session", "credentials", "path", "lifecycle", "heartbeat",
+    ])
+  func fixedPoint(name: String) throws {
+    var explorer = Explorer(try Self.slice(name))
+    let result = try explorer.explore()
+    #expect(result.isComplete)
+    print(name, result.states, result.transitions, result.depth)
+  }
+
+  @Test(
+    "machines of equal form behave equally, whatever happens to them",
+    arguments: [
+      "link", "lanes", "session", "credentials", "path", "lifecycle", "heartbeat", "product",
+    ])
+  func equalForms(name: String) throws {
+    var check = FormCheck(try Self.slice(name))
+    let pairs = try check.check(states: 1000, pairs: 3000)
+    print(name, pairs)
+    #expect(pairs >= 500)
   }
 }
 

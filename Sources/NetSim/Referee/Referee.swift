@@ -7,21 +7,23 @@ package import ConnectionFSM
 /// is found out. A value, so that an exploration can branch.
 package struct Referee: Sendable {
   /// One transport that was opened and not let go of.
-  struct Live: Hashable, Sendable {
+  struct Live: Sendable {
     let epoch: Epoch
     var isClosing = false
     var isOpen = false
   }
 
   let policy: Policy
-  private(set) var transports: [Live] = []
+  private(set) var transports = Few<Live>()
   var books: MessageBooks
   private var wanted = false
   private var endpoint: EndpointID?
   private var lastEpoch = Epoch(0)
   private var requested: Epoch?
-  private var unended: [Epoch] = []
+  private var unended = Few<Epoch>()
   private var lastDialAt: Instant?
+  /// Until when the verdict on the last end holds dials that nobody asked for.
+  private var delayedUntil: Instant?
   /// The application asked for a dial that has not come yet; that one need not keep the spacing.
   private var isAsked = false
 
@@ -76,6 +78,7 @@ package struct Referee: Sendable {
       wanted = true
       isAsked = true
       self.endpoint = endpoint
+      delayedUntil = nil
     case .close:
       wanted = false
       isAsked = false
@@ -123,7 +126,7 @@ extension Referee {
       try books.transmitted(range)
     case .settle(let range, let outcome):
       try books.settled(range, as: outcome, after: input, at: now)
-    case .ended(let epoch, _):
+    case .ended(let epoch, let cause):
       guard !isLive(epoch) else {
         throw Violation("I3", "\(epoch) ended and its transport was not let go of")
       }
@@ -132,6 +135,10 @@ extension Referee {
       }
       unended.remove(at: place)
       books.linkIsGone()
+      let verdict = policy.verdict(on: cause, in: Circumstances())
+      if verdict.minimumDelay > .zero || verdict.spread > .zero {
+        delayedUntil = now + verdict.minimumDelay + verdict.spread
+      }
     }
   }
 
@@ -198,7 +205,7 @@ extension Referee {
     case .backingOff(let wait):
       let longest = max(
         max(policy.backoff.longestWait, policy.minimumDialSpacing), policy.path.returnJitter)
-      if wait.until - now > longest { throw Violation("I6", "waits until \(wait.until)") }
+      if wait.until > max(now + longest, delayedUntil ?? now) { throw Violation("I6", "waits until \(wait.until)") }
     case .offline, .waitingForCredentials:
       guard machine.nextDeadline != nil else { throw Violation("I10", "a hold without an exit") }
     case .linked:
@@ -235,24 +242,28 @@ extension Phase {
   }
 }
 
-extension Referee: Hashable {
-  package static func == (left: Referee, right: Referee) -> Bool {
-    left.policy === right.policy && left.transports == right.transports
-      && left.books == right.books && left.wanted == right.wanted
-      && left.endpoint == right.endpoint && left.lastEpoch == right.lastEpoch
-      && left.requested == right.requested && left.unended == right.unended
-      && left.lastDialAt == right.lastDialAt && left.isAsked == right.isAsked
-  }
+// MARK: Exploration
 
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(transports)
-    hasher.combine(books)
-    hasher.combine(wanted)
-    hasher.combine(endpoint)
-    hasher.combine(lastEpoch)
-    hasher.combine(requested)
-    hasher.combine(unended)
-    hasher.combine(lastDialAt)
-    hasher.combine(isAsked)
+extension Referee {
+  /// Adds what matters of these books to a form, by the names that the machine has.
+  func add(to form: inout CanonicalForm, beside machine: Machine, at now: Instant) {
+    let newest = machine.newestEpoch
+    form.add(wanted)
+    form.add(isAsked)
+    form.add(endpoint == machine.destination)
+    form.add(lastEpoch, newest: newest)
+    form.add(requested != nil)
+    if let requested { form.add(requested, newest: newest) }
+    form.add(lastDialAt ?? .longAgo, before: now, limit: form.limits.spacing)
+    form.add(delayedUntil ?? .longAgo, after: now)
+    form.add(transports.count, bits: 2)
+    for transport in transports {
+      form.add(transport.epoch, newest: newest)
+      form.add(transport.isOpen)
+      form.add(transport.isClosing)
+    }
+    form.add(unended.count, bits: 2)
+    for epoch in unended { form.add(epoch, newest: newest) }
+    books.add(to: &form, at: now)
   }
 }

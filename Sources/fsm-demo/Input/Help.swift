@@ -135,6 +135,10 @@ enum Help {
       fsm-demo table --format dot | dot -Tsvg > fsm.svg   the same with Graphviz
     """
 
+  static let explore = """
+    Usage: fsm-demo explore [--slice NAME] [--depth N]
+    """
+
   static let bench = """
     Usage: fsm-demo bench
 

@@ -25,7 +25,7 @@ struct LaneQueue: Sendable {
   /// The newest message ever taken.
   private(set) var lastID: MessageID
   /// The newest message ever given to a transport: up to here an unsettled end is in doubt.
-  private var sentThrough: MessageID
+  private(set) var sentThrough: MessageID
   /// When the oldest waiting message expires; `never` if none does. Derived at the end of each
   /// change.
   private(set) var nextExpiry = Instant.never
@@ -43,7 +43,7 @@ struct LaneQueue: Sendable {
   /// How many messages wait to be given to a transport.
   var waiting: UInt32 { count &- inFlight }
 
-  private subscript(place: UInt32) -> Entry {
+  private(set) subscript(place: UInt32) -> Entry {
     get { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] }
     set { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] = newValue }
   }
