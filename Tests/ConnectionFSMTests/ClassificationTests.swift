@@ -167,7 +167,12 @@ struct ClassificationTests {
     Row("W", .pathLost),  // F05: networkLost, wait
     Row("T", .closedByPeer(nil)),  // F05: server, retry
     Row("T", .replaced, .truncated),
-    Row("X", .unsupportedEndpoint, .sessionRefused, .credentialsRefused),
+    Row("X", .unsupportedEndpoint, .sessionRefused(.denied), .credentialsRefused),
+    Row("X +auth", .sessionRefused(.credentials)),
+    Row("T", .sessionRefused(.unavailable)),
+    Row("T", .suspended),  // F05: suspended
+    Row("T +now", .pathChanged),  // RC108
+    Row("W", .localAddressLost),
     Row("T", .credentialsUnavailable),  // RC063
   ]
 

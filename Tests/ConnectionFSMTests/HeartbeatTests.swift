@@ -145,7 +145,7 @@ struct HeartbeatTests {
       while rig.now < .seconds(42) {
         let pause = TimeSpan.milliseconds(Int64(random.next(through: 9_000)))
         try rig.run(until: min(rig.now + pause, .seconds(42)))
-        rig.feed(.pathChanged(PathStatus.allCases[Int(random.next(through: 2))]))
+        rig.feed(.pathChanged(Path(PathStatus.allCases[Int(random.next(through: 2))])))
       }
       #expect(rig.ledger.ends.first?.epoch == Epoch(1), "seed \(seed)")
     }

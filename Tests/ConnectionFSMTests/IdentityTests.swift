@@ -47,7 +47,10 @@ struct IdentityTests {
     #expect(Set([Epoch(1), Epoch(1)]).count == 1)
     #expect(Set([MessageRange(.a(1), .a(2)), MessageRange(.a(1), .a(2))]).count == 1)
     #expect(Set([Input.close, .close, .deadlineReached]).count == 2)
-    #expect(Set([Effect.startSession(Epoch(1)), .startSession(Epoch(2))]).count == 2)
+    #expect(
+      Set([
+        Effect.startSession(Epoch(1), resuming: false), .startSession(Epoch(2), resuming: false),
+      ]).count == 2)
   }
 }
 

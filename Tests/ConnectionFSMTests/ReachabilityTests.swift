@@ -18,9 +18,9 @@ struct ReachabilityTests {
   @Test(
     "I10: a network failure on a path that is up or unknown goes on",
     arguments: [
-      PathStatus.up, .unknown,
+      Path.up, .unknown,
     ])
-  func networkDownButPathIsNot(status: PathStatus) throws {
+  func networkDownButPathIsNot(status: Path) throws {
     var rig = Rig(try Policy.made())
     rig.feed(.pathChanged(status))
     rig.feed(.connect(here))

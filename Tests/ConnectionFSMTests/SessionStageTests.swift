@@ -35,8 +35,10 @@ struct SessionStageTests {
   func refused() throws {
     var rig = try made()
     rig.transport(.opened)
-    #expect(rig.feed(.session(Epoch(1), .refused)).text == "abort 1, ended 1 sessionRefused")
-    #expect(rig.closed == "terminal sessionRefused")
+    #expect(
+      rig.feed(.session(Epoch(1), .refused(.denied))).text
+        == "abort 1, ended 1 sessionRefused(denied)")
+    #expect(rig.closed == "terminal sessionRefused(denied)")
     #expect(rig.machine.nextDeadline == nil)
   }
 
@@ -74,7 +76,7 @@ struct SessionStageTests {
     var rig = Rig(try Policy.made())
     rig.feed(.connect(here))
     #expect(rig.transport(.opened).phase == .open)
-    #expect(rig.feed(.session(Epoch(1), .refused)).disposition == .ignored(.redundant))
+    #expect(rig.feed(.session(Epoch(1), .refused(.denied))).disposition == .ignored(.redundant))
   }
 }
 

@@ -67,16 +67,21 @@ struct TransitionTableTests {
     switch input {
     case .connect: return "connect"
     case .close: return "close"
+    case .drain: return "drain"
     case .offer: return "offer"
     case .cancel: return "cancel"
+    case .resized: return "resized"
     case .demandChanged: return "demandChanged"
     case .lifecycleChanged: return "lifecycleChanged"
     case .pathChanged: return "pathChanged"
+    case .policyReplaced: return "policyReplaced"
     case .deadlineReached: return "deadlineReached"
     case .credentials(_, let answer): return "credentials \(answer)"
     case .session(_, let event):
       switch event {
       case .ready: return "ready"
+      case .resumed: return "resumed"
+      case .resumeRefused: return "resumeRefused"
       case .refused: return "refused"
       }
     case .transport(_, let event):
@@ -89,6 +94,9 @@ struct TransitionTableTests {
       case .written: return "written"
       case .acknowledged: return "acknowledged"
       case .writabilityChanged: return "writabilityChanged"
+      case .viabilityChanged: return "viabilityChanged"
+      case .drainRequested: return "drainRequested"
+      case .betterPathAvailable: return "betterPathAvailable"
       }
     }
   }

@@ -56,9 +56,15 @@ package struct CanonicalForm: Sendable {
     add(max(instant - now, .zero))
   }
 
-  /// Adds which attempt it is, counted from the newest back; older ones than two are alike.
-  package mutating func add(_ epoch: Epoch, newest: Epoch) {
-    add(min(newest.rawValue &- epoch.rawValue, 3), 2)
+  /// Adds how long until something is planned; all that is far away is alike, and so is never.
+  mutating func add(_ instant: Instant, orNeverAfter now: Instant) {
+    add(min(max(instant - now, .zero), TimeSpan(nanoseconds: instant == .never ? 255 : 254)))
+  }
+
+  /// Adds which of a machine's attempts it is.
+  package mutating func add(_ epoch: Epoch, of machine: Machine) {
+    let isPrimary = machine.primary?.epoch == epoch
+    add(isPrimary ? 0 : machine.standby?.epoch == epoch ? 1 : 2, bits: 2)
   }
 
   /// The form of all that was added.
@@ -84,40 +90,63 @@ extension CanonicalForm {
   package struct Limits: Sendable {
     let connect: TimeSpan
     let close: TimeSpan
+    let drain: TimeSpan
     let session: TimeSpan
     let credentials: TimeSpan
     let probe: TimeSpan
-    package let spacing: TimeSpan
+    let debounce: TimeSpan
+    let spacing: TimeSpan
     let stability: TimeSpan
     let silence: TimeSpan
     let pong: TimeSpan
-    /// Nil where the time spent is only reported.
+    let beat: TimeSpan
+    // Nil where there is no such limit, and what it bounds is only reported.
     let elapsed: TimeSpan?
-    /// Nil where attempts are only reported.
+    let patience: TimeSpan?
+    let backgroundGrace: TimeSpan?
+    let idleGrace: TimeSpan?
     let attempts: UInt32?
     /// From so many failures on every wait is drawn alike.
     let failures: UInt32
+    /// From so many on the connect deadline grows no more.
+    let connectTimeouts: UInt8
     /// Whether a wait depends on the one before.
     let remembersWaits: Bool
+    let hasBudget: Bool
+    let resumes: Bool
+    let learns: Bool
 
     package init(policy: Policy) {
-      connect = policy.connectDeadline
+      connect = max(policy.connectDeadline, policy.connectDeadlineLimit ?? .zero)
       close = policy.closeDeadline
+      drain = policy.drainDeadline
       session = policy.sessionDeadline ?? .zero
       credentials = policy.credentialsDeadline ?? .zero
       probe = policy.path.probeInterval
+      debounce = policy.path.debounce
       spacing = policy.minimumDialSpacing
       stability = policy.backoff.stability
       silence = policy.heartbeat?.interval ?? .zero
-      // A verdict that is late by that much counts as late, and one that is later is no other.
-      pong = policy.heartbeat.map { $0.timeout + $0.lateness } ?? .zero
+      // A verdict that is late by the patience itself counts as late, and a later one is no other.
+      let patience = max(policy.heartbeat?.timeout ?? .zero, policy.beat?.answerTimeout ?? .zero)
+      pong = patience + patience
+      beat = policy.beat?.interval ?? .zero
       elapsed = policy.backoff.elapsedLimit
+      self.patience = policy.patience?.fastFor
+      backgroundGrace = policy.lifecycle.backgroundGrace
+      idleGrace = policy.lifecycle.idleGrace
       attempts = policy.backoff.attemptLimit
       let backoff = policy.backoff
       // A table has 16 steps, and small spans meet the cap long before.
       let last = backoff.step(afterFailures: 300)
       failures = (1...300).last { backoff.step(afterFailures: $0 - 1) != last } ?? 1
+      let longest = policy.connectDeadline(afterTimeouts: 32)
+      connectTimeouts =
+        (1...32).last { policy.connectDeadline(afterTimeouts: $0 - 1) != longest } ?? 0
       remembersWaits = backoff.jitter == .decorrelated || backoff.firstJitter == .decorrelated
+      hasBudget = policy.retryBudget != nil
+      resumes = policy.resumeWindow != nil
+      learns = policy.heartbeat?.shortestInterval != nil
     }
   }
 }

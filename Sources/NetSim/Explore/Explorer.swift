@@ -71,7 +71,7 @@ package struct Explorer: ~Copyable {
   private func form(of node: inout Node) -> CanonicalForm.Fingerprint {
     var form = CanonicalForm(limits: limits)
     node.machine.add(to: &form)
-    node.referee.add(to: &form, beside: node.machine, at: node.machine.clock)
+    node.referee.add(to: &form, beside: node.machine)
     return form.fingerprint()
   }
 }
@@ -112,7 +112,7 @@ extension Explorer {
     let phase = node.machine.phase
     scratch = node
     for index in slice.moves.indices {
-      guard let step = slice.moves[index].step(for: &node.machine, unit: Slice.unit) else {
+      guard let step = slice.moves[index].step(for: &node.machine, scale: slice.scale) else {
         continue
       }
       result.coverage.note(phase, ordinals[index])
@@ -170,7 +170,7 @@ extension Explorer {
     var effects = Effects()
     var steps: [Step] = []
     for way in path.reversed() {
-      guard let step = slice.moves[Int(way.move)].step(for: &machine, unit: Slice.unit) else { break }
+      guard let step = slice.moves[Int(way.move)].step(for: &machine, scale: slice.scale) else { break }
       machine.dice = SplitMix64(seed: Dice.seeds[Int(way.dice)])
       machine.handle(step.input, at: step.instant, into: &effects)
       steps.append(step)

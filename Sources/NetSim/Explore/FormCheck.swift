@@ -66,7 +66,7 @@ package struct FormCheck {
   private func form(of subject: inout Subject) -> CanonicalForm.Fingerprint {
     var form = CanonicalForm(limits: limits)
     subject.machine.add(to: &form)
-    subject.referee.add(to: &form, beside: subject.machine, at: subject.machine.clock)
+    subject.referee.add(to: &form, beside: subject.machine)
     return form.fingerprint()
   }
 
@@ -95,7 +95,7 @@ package struct FormCheck {
     of subject: Subject, _ move: Move, dice: Int
   ) throws -> (Behaviour, Subject)? {
     var before = subject.machine
-    guard let step = move.step(for: &before, unit: Slice.unit) else { return nil }
+    guard let step = move.step(for: &before, scale: slice.scale) else { return nil }
     before.dice = SplitMix64(seed: Dice.seeds[dice])
     var next = Subject(machine: before, referee: subject.referee)
     let disposition = next.machine.handle(step.input, at: step.instant, into: &effects)
@@ -119,16 +119,20 @@ package struct FormCheck {
 /// The names of a machine's attempts and messages by their places.
 private struct Names {
   let newest: Epoch
+  let current: Epoch
+  let standby: Epoch?
   let destination: EndpointID
   let messages: [[MessageID]]
 
   init(_ machine: Machine) {
     newest = machine.newestEpoch
-    destination = machine.destination
+    current = machine.primary?.epoch ?? newest
+    standby = machine.standby?.epoch
+    destination = EndpointID(machine.destinations.lowerBound)
     messages = machine.policy.lanes.indices.map { index in
       let lane = LaneID(UInt8(index))
       let (waiting, inFlight) = machine.pendingCount(in: lane)
-      return (0..<waiting + inFlight).map { machine.message($0, in: lane) }
+      return (0..<waiting + inFlight).compactMap { machine.message($0, in: lane) }
     }
   }
 
@@ -136,13 +140,16 @@ private struct Names {
     switch effect {
     case .requestCredentials(let epoch): .requestCredentials(rename(epoch))
     case .openTransport(let epoch, let endpoint): .openTransport(rename(epoch), rename(endpoint))
-    case .startSession(let epoch): .startSession(rename(epoch))
+    case .startSession(let epoch, let resuming):
+      .startSession(rename(epoch), resuming: resuming)
     case .closeTransport(let epoch): .closeTransport(rename(epoch))
     case .abortTransport(let epoch): .abortTransport(rename(epoch))
     case .sendPing(let epoch, _): .sendPing(rename(epoch), 0)
+    case .sendBeat(let epoch, _): .sendBeat(rename(epoch), 0)
     case .transmit(let epoch, let range): .transmit(rename(epoch), rename(range))
     case .settle(let range, let outcome): .settle(rename(range), outcome)
     case .ended(let epoch, let cause): .ended(rename(epoch), cause)
+    case .pressureChanged: effect
     }
   }
 
@@ -151,9 +158,11 @@ private struct Names {
     EndpointID(endpoint.rawValue ^ destination.rawValue)
   }
 
-  /// The newest is 1000, so that those around it have names too.
+  /// The current one is 1, the standby 2, the next 3, any other 0.
   private func rename(_ epoch: Epoch) -> Epoch {
-    Epoch(1000 &+ epoch.rawValue &- newest.rawValue)
+    if epoch == current { return Epoch(1) }
+    if epoch == standby { return Epoch(2) }
+    return Epoch(epoch > newest ? 3 : 0)
   }
 
   /// The places of the live messages that are meant.

@@ -18,10 +18,6 @@ extension Move: CaseIterable {
     return moves
   }()
 
-  /// Answers, each to every attempt.
-  static func answers(_ answers: Answer...) -> [Move] {
-    Attempt.allCases.flatMap { attempt in answers.map { .answer($0, to: attempt) } }
-  }
 }
 
 extension Move: CustomStringConvertible {
@@ -49,8 +45,9 @@ extension Move: CustomStringConvertible {
 extension Move.Attempt {
   fileprivate var words: String {
     switch self {
-    case .newest: ""
-    case .older: " (older attempt)"
+    case .current: ""
+    case .standby: " (standby)"
+    case .past: " (past attempt)"
     case .unborn: " (unborn attempt)"
     }
   }

@@ -19,17 +19,18 @@ package enum Move: Hashable, Sendable {
   case report(Report, lane: UInt8, of: Attempt)
 
   package enum Wish: CaseIterable, Sendable {
-    case connect, connectElsewhere, close
+    case connect, connectElsewhere, close, drain
   }
 
   package enum MessageWish: CaseIterable, Sendable {
-    case offer, offerLarge, offerTooLarge, cancelOldestWaiting, cancelNewestWaiting, cancelInFlight
-    /// One that has ended, or never was.
-    case cancelOver
+    case offer, offerLarge, offerTooLarge
+    case cancelOldestWaiting, cancelNewestWaiting, cancelInFlight, cancelOver
+    case growWaiting, shrinkWaiting, growInFlight
   }
 
   package enum Condition: CaseIterable, Sendable {
-    case demand, noDemand, foreground, background, suspended, pathUnknown, pathUp, pathDown
+    case demand, noDemand, foreground, background, suspended
+    case pathUnknown, pathUp, pathDown, pathOnWire, pathOnRadio, pathConstrained
   }
 
   package enum Passage: CaseIterable, Sendable {
@@ -49,8 +50,9 @@ package enum Move: Hashable, Sendable {
     case credentials, noCredentials, credentialsRefused
     case opened, failed, networkFailed, failedWithCap, failedForGood
     case closed, closedToRefresh, closedWithDelay
-    case received, pong, blocked, writable
-    case sessionReady, sessionRefused
+    case received, pong, blocked, writable, notViable, viable, drainRequested, betterPath
+    case sessionReady, sessionResumed, resumeRefused
+    case sessionDenied, sessionCredentialsRefused, sessionUnavailable
   }
 
   package enum Report: CaseIterable, Sendable {
@@ -60,12 +62,27 @@ package enum Move: Hashable, Sendable {
 
   /// Which attempt is meant.
   package enum Attempt: CaseIterable, Sendable {
-    /// The newest there was.
-    case newest
-    /// The one before it.
-    case older
+    /// The one that counts: its link lives, or it waits for credentials; else the last there was.
+    case current
+    /// The link beside it in a replacement.
+    case standby
+    /// One that is over.
+    case past
     /// One that never was.
     case unborn
+  }
+}
+
+/// What moves stand for in a slice.
+package struct Scale: Sendable {
+  /// The unit of time.
+  package let unit: TimeSpan
+  /// How many endpoints each connect names.
+  package let endpoints: UInt8
+
+  package init(unit: TimeSpan, endpoints: UInt8) {
+    self.unit = unit
+    self.endpoints = endpoints
   }
 }
 
@@ -85,43 +102,56 @@ extension Move {
 
   /// The step that this move is for a machine as it stands; nil where there is nothing of the kind.
   @inline(__always)
-  func step(for machine: inout Machine, unit: TimeSpan) -> Step? {
+  func step(for machine: inout Machine, scale: Scale) -> Step? {
     let now = machine.clock
     switch self {
-    case .wish(let wish): return Step(input: wish.input(for: &machine), instant: now)
+    case .wish(let wish): return Step(input: wish.input(for: &machine, scale), instant: now)
     case .message(let wish, let lane):
-      return wish.input(for: &machine, lane: lane).map { Step(input: $0, instant: now) }
+      return wish.input(for: &machine, lane: LaneID(lane)).map { Step(input: $0, instant: now) }
     case .condition(let condition): return Step(input: condition.input, instant: now)
-    case .time(let passage): return passage.step(for: &machine, unit: unit)
+    case .time(let passage): return passage.step(for: &machine, scale)
     case .answer(let answer, let attempt):
-      return Step(input: answer.input(attempt.epoch(for: &machine)), instant: now)
+      return attempt.epoch(for: &machine).map { Step(input: answer.input($0), instant: now) }
     case .report(let report, let lane, let attempt):
-      let id = report.message(of: &machine, lane: LaneID(lane))
-      return id.map {
-        Step(
-          input: .transport(attempt.epoch(for: &machine), report.event(through: $0)), instant: now)
-      }
+      guard let epoch = attempt.epoch(for: &machine),
+        let id = report.message(of: &machine, lane: LaneID(lane))
+      else { return nil }
+      return Step(input: .transport(epoch, report.event(through: id)), instant: now)
     }
   }
 }
 
 extension Move.Attempt {
-  func epoch(for machine: inout Machine) -> Epoch {
-    let newest = machine.newestEpoch.rawValue
+  @inline(__always)
+  func epoch(for machine: inout Machine) -> Epoch? {
+    let newest = machine.newestEpoch
     switch self {
-    case .newest: return Epoch(newest)
-    case .older: return Epoch(newest &- 1)
-    case .unborn: return Epoch(newest &+ 1)
+    case .current: return machine.primary?.epoch ?? newest
+    case .standby: return machine.standby?.epoch
+    case .past:
+      // At most three are not over: two links, and one that waits for credentials.
+      var past = newest.rawValue
+      while past > 0, past == machine.primary?.epoch.rawValue ?? newest.rawValue
+        || past == machine.standby?.epoch.rawValue
+      {
+        past -= 1
+      }
+      return Epoch(past)
+    case .unborn: return Epoch(newest.rawValue + 1)
     }
   }
 }
 
 extension Move.Wish {
-  func input(for machine: inout Machine) -> Input {
+  func input(for machine: inout Machine, _ scale: Scale) -> Input {
+    let first = EndpointID(machine.destinations.lowerBound)
+    // Far enough for no list to reach it.
+    let other = EndpointID(first.rawValue ^ 0x80)
     switch self {
-    case .connect: .connect(machine.destination)
-    case .connectElsewhere: .connect(EndpointID(machine.destination.rawValue ^ 1))
-    case .close: .close
+    case .connect: return .connect(first, count: scale.endpoints)
+    case .connectElsewhere: return .connect(other, count: scale.endpoints)
+    case .close: return .close
+    case .drain: return .drain
     }
   }
 }
@@ -137,18 +167,21 @@ extension Move.Condition {
     case .pathUnknown: .pathChanged(.unknown)
     case .pathUp: .pathChanged(.up)
     case .pathDown: .pathChanged(.down)
+    case .pathOnWire: .pathChanged(Path(.up, interface: 1))
+    case .pathOnRadio: .pathChanged(Path(.up, interface: 2))
+    case .pathConstrained: .pathChanged(Path(.up, interface: 2, isConstrained: true))
     }
   }
 }
 
 extension Move.Passage {
-  func step(for machine: inout Machine, unit: TimeSpan) -> Step? {
+  func step(for machine: inout Machine, _ scale: Scale) -> Step? {
     let now = machine.clock
-    let sleep = TimeSpan(nanoseconds: unit.nanoseconds * 100_000)
+    let sleep = TimeSpan(nanoseconds: scale.unit.nanoseconds * 100_000)
     // An answer that nobody waits for does nothing but show what time it is.
     let nothing = Input.transport(Epoch(.max), .opened)
     switch self {
-    case .timePasses: return Step(input: nothing, instant: now + unit)
+    case .timePasses: return Step(input: nothing, instant: now + scale.unit)
     case .longSleep: return Step(input: nothing, instant: now + sleep)
     case .timer: return Step(input: .deadlineReached, instant: now)
     case .dueTimer:
@@ -179,26 +212,38 @@ extension Move.Answer {
     case .pong: .transport(epoch, .pong(1))
     case .blocked: .transport(epoch, .writabilityChanged(false))
     case .writable: .transport(epoch, .writabilityChanged(true))
+    case .notViable: .transport(epoch, .viabilityChanged(false))
+    case .viable: .transport(epoch, .viabilityChanged(true))
+    case .drainRequested: .transport(epoch, .drainRequested)
+    case .betterPath: .transport(epoch, .betterPathAvailable)
     case .sessionReady: .session(epoch, .ready)
-    case .sessionRefused: .session(epoch, .refused)
+    case .sessionResumed: .session(epoch, .resumed)
+    case .resumeRefused: .session(epoch, .resumeRefused)
+    case .sessionDenied: .session(epoch, .refused(.denied))
+    case .sessionCredentialsRefused: .session(epoch, .refused(.credentials))
+    case .sessionUnavailable: .session(epoch, .refused(.unavailable))
     }
   }
 }
 
 extension Move.MessageWish {
-  func input(for machine: inout Machine, lane: UInt8) -> Input? {
-    let lane = LaneID(lane)
+  func input(for machine: inout Machine, lane: LaneID) -> Input? {
     let (waiting, inFlight) = machine.pendingCount(in: lane)
+    let oldest = machine.message(inFlight, in: lane)
     switch self {
     case .offer: return .offer(lane, byteCount: 1)
     case .offerLarge: return .offer(lane, byteCount: 2)
     case .offerTooLarge: return .offer(lane, byteCount: .max)
-    case .cancelOldestWaiting:
-      return waiting == 0 ? nil : .cancel(machine.message(inFlight, in: lane))
+    case .cancelOldestWaiting: return oldest.map { .cancel($0) }
     case .cancelNewestWaiting:
-      return waiting < 2 ? nil : .cancel(machine.message(inFlight + waiting - 1, in: lane))
-    case .cancelInFlight: return inFlight == 0 ? nil : .cancel(machine.message(0, in: lane))
+      return waiting < 2 ? nil : machine.message(inFlight + waiting - 1, in: lane).map { .cancel($0) }
+    case .cancelInFlight:
+      return inFlight == 0 ? nil : machine.message(0, in: lane).map { .cancel($0) }
     case .cancelOver: return .cancel(MessageID(lane: lane, sequence: 0))
+    case .growWaiting: return oldest.map { .resized($0, byteCount: 2) }
+    case .shrinkWaiting: return oldest.map { .resized($0, byteCount: 1) }
+    case .growInFlight:
+      return inFlight == 0 ? nil : machine.message(0, in: lane).map { .resized($0, byteCount: 2) }
     }
   }
 }

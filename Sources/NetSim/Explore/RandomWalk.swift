@@ -7,9 +7,11 @@ package struct RandomWalk {
   private var effects = Effects()
   private var choice: RandomStream
   private var now = Instant.origin
+  private let scale: Scale
 
   /// Starts from a machine at rest; the seed chooses the inputs and the machine's own waits.
-  package init(policy: Policy, seed: UInt64) {
+  package init(policy: Policy, seed: UInt64, endpoints: UInt8 = 1) {
+    scale = Scale(unit: .seconds(1), endpoints: endpoints)
     machine = Machine(policy: policy, seed: seed)
     referee = Referee(policy: policy)
     choice = RandomStream(seed: seed, name: "walk.choice")
@@ -45,7 +47,7 @@ package struct RandomWalk {
   private mutating func anyStep() -> Step {
     while true {
       let move = Move.allCases[Int(choice.next(through: UInt64(Move.allCases.count - 1)))]
-      if let step = move.step(for: &machine, unit: .seconds(1)) { return step }
+      if let step = move.step(for: &machine, scale: scale) { return step }
     }
   }
 

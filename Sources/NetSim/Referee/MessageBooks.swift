@@ -5,17 +5,21 @@ import ConnectionFSM
 struct MessageBooks: Sendable {
   private struct Entry: Sendable {
     let id: MessageID
-    let byteCount: UInt32
+    var byteCount: UInt32
     let offeredAt: Instant
     var everSent = false
-    var inFlight = false
+    /// The link it was given to and has not ended on.
+    var link: Epoch?
+    var inFlight: Bool { link != nil }
   }
 
   private var lanes: [[Entry]]
   private let rules: [Lane]
+  private let hasPatience: Bool
 
   init(policy: Policy) {
     rules = policy.lanes
+    hasPatience = policy.patience != nil
     lanes = Array(repeating: [], count: policy.lanes.count)
   }
 
@@ -30,13 +34,16 @@ struct MessageBooks: Sendable {
     lanes[index].append(Entry(id: id, byteCount: byteCount, offeredAt: now))
   }
 
-  mutating func transmitted(_ range: MessageRange) throws(Violation) {
+  mutating func transmitted(_ range: MessageRange, on epoch: Epoch) throws(Violation) {
     let index = Int(range.first.lane.rawValue)
     guard let next = lanes[index].firstIndex(where: { !$0.inFlight }) else {
       throw Violation("I11", "sent \(range), where nothing waits")
     }
     guard range.contains(lanes[index][next].id) else {
       throw Violation("I11", "sent \(range) before \(lanes[index][next].id)")
+    }
+    if let other = lanes[index].first(where: { $0.inFlight && $0.link != epoch }) {
+      throw Violation("I22", "sent \(range) on \(epoch) beside \(other.id) on another link")
     }
     for place in lanes[index].indices where range.contains(lanes[index][place].id) {
       guard !lanes[index][place].inFlight else {
@@ -45,7 +52,7 @@ struct MessageBooks: Sendable {
       if lanes[index][place].everSent, rules[index].delivery == .atMostOnce {
         throw Violation("F47", "sent \(lanes[index][place].id) again, at most once")
       }
-      lanes[index][place].inFlight = true
+      lanes[index][place].link = epoch
       lanes[index][place].everSent = true
     }
   }
@@ -67,13 +74,17 @@ struct MessageBooks: Sendable {
     let isRight: Bool
     switch outcome {
     case .written:
-      isRight = entry.inFlight && rule.delivery == .atMostOnce && input.reports(.written, of: id)
+      isRight =
+        entry.inFlight && rule.delivery == .atMostOnce
+        && input.reports(.written, of: id, on: entry.link)
     case .acknowledged:
       isRight =
-        entry.inFlight && rule.delivery == .atLeastOnce && input.reports(.acknowledged, of: id)
+        entry.inFlight && rule.delivery == .atLeastOnce
+        && input.reports(.acknowledged, of: id, on: entry.link)
     case .expired:
-      guard let timeToLive = rule.timeToLive else { throw Violation("I11", "\(id) never expires") }
-      isRight = !entry.everSent && now - entry.offeredAt >= timeToLive
+      // Or the outage has outlasted the patience.
+      let isOver = rule.timeToLive.map { now - entry.offeredAt >= $0 } ?? false
+      isRight = !entry.everSent && (isOver || hasPatience)
     case .evicted, .cancelled: isRight = !entry.everSent
     case .inDoubt: isRight = entry.everSent
     }
@@ -81,9 +92,11 @@ struct MessageBooks: Sendable {
   }
 
   /// The link is gone: what must wait again does; the rest must have ended in the same step.
-  mutating func linkIsGone() {
+  mutating func linkIsGone(_ epoch: Epoch) {
     for index in lanes.indices where rules[index].delivery == .atLeastOnce {
-      for place in lanes[index].indices { lanes[index][place].inFlight = false }
+      for place in lanes[index].indices where lanes[index][place].link == epoch {
+        lanes[index][place].link = nil
+      }
     }
   }
 
@@ -98,9 +111,8 @@ struct MessageBooks: Sendable {
             + " + \(flying)")
       }
       for (place, entry) in lanes[index].enumerated() {
-        let id = machine.message(place, in: LaneID(UInt8(index)))
-        guard id == entry.id else {
-          throw Violation("I11", "the machine holds \(id) and the books \(entry.id)")
+        guard machine.message(place, in: LaneID(UInt8(index))) == entry.id else {
+          throw Violation("I11", "the machine does not hold \(entry.id), which has no end")
         }
       }
     }
@@ -113,14 +125,15 @@ struct MessageBooks: Sendable {
   }
 
   /// Adds what decides how the messages may end; that the machine holds the same ones was seen.
-  func add(to form: inout CanonicalForm, at now: Instant) {
+  func add(to form: inout CanonicalForm, beside machine: Machine) {
     for index in lanes.indices {
       for entry in lanes[index] {
         form.add(entry.byteCount, bits: 4)
-        form.add(entry.inFlight)
         form.add(entry.everSent)
+        form.add(entry.inFlight)
+        if let link = entry.link { form.add(link, of: machine) }
         guard !entry.everSent, let timeToLive = rules[index].timeToLive else { continue }
-        form.add(entry.offeredAt, before: now, limit: timeToLive)
+        form.add(entry.offeredAt, before: machine.clock, limit: timeToLive)
       }
     }
   }
@@ -132,14 +145,14 @@ struct MessageBooks: Sendable {
 }
 
 extension Input {
-  fileprivate func reports(_ outcome: Outcome, of id: MessageID) -> Bool {
+  fileprivate func reports(_ outcome: Outcome, of id: MessageID, on link: Epoch?) -> Bool {
     switch self {
-    case .transport(_, .written(let through)):
-      outcome == .written && through.lane == id.lane && id <= through
-    case .transport(_, .acknowledged(let through)):
-      outcome == .acknowledged && through.lane == id.lane && id <= through
-    case .connect, .close, .offer, .cancel, .demandChanged, .lifecycleChanged, .pathChanged,
-      .deadlineReached, .credentials, .transport, .session:
+    case .transport(let epoch, .written(let through)):
+      outcome == .written && epoch == link && through.lane == id.lane && id <= through
+    case .transport(let epoch, .acknowledged(let through)):
+      outcome == .acknowledged && epoch == link && through.lane == id.lane && id <= through
+    case .connect, .close, .drain, .offer, .cancel, .resized, .demandChanged, .lifecycleChanged,
+      .pathChanged, .policyReplaced, .deadlineReached, .credentials, .transport, .session:
       false
     }
   }

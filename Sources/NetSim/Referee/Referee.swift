@@ -17,7 +17,7 @@ package struct Referee: Sendable {
   private(set) var transports = Few<Live>()
   var books: MessageBooks
   private var wanted = false
-  private var endpoint: EndpointID?
+  private var endpoints: ClosedRange<UInt32> = 0...0
   private var lastEpoch = Epoch(0)
   private var requested: Epoch?
   private var unended = Few<Epoch>()
@@ -74,12 +74,12 @@ package struct Referee: Sendable {
     _ input: Input, disposition: Disposition, at now: Instant
   ) throws(Violation) {
     switch input {
-    case .connect(let endpoint):
+    case .connect(let endpoint, let count):
       wanted = true
       isAsked = true
-      self.endpoint = endpoint
+      endpoints = endpoint.rawValue...endpoint.rawValue + UInt32(max(count, 1)) - 1
       delayedUntil = nil
-    case .close:
+    case .close, .drain:
       wanted = false
       isAsked = false
     case .offer(let lane, let byteCount):
@@ -88,8 +88,8 @@ package struct Referee: Sendable {
     case .transport(let epoch, .failed), .transport(let epoch, .closed):
       transports.removeAll { $0.epoch == epoch }
     case .credentials: requested = nil
-    case .cancel, .demandChanged, .lifecycleChanged, .pathChanged, .deadlineReached, .session,
-      .transport:
+    case .cancel, .resized, .demandChanged, .lifecycleChanged, .pathChanged, .policyReplaced,
+      .deadlineReached, .session, .transport:
       break
     }
   }
@@ -113,17 +113,17 @@ extension Referee {
     case .openTransport(let epoch, let endpoint):
       if requested == epoch { requested = nil }
       try dial(epoch, to: endpoint, isReserved: epoch == lastEpoch, at: now)
-    case .startSession(let epoch): try requireOpen(epoch, "started a session on")
+    case .startSession(let epoch, _): try requireOpen(epoch, "started a session on")
     case .closeTransport(let epoch):
       try requireOpen(epoch, "closed")
       mark(epoch) { $0.isClosing = true }
     case .abortTransport(let epoch):
       guard isLive(epoch) else { throw Violation("I3", "aborted \(epoch), which is not live") }
       transports.removeAll { $0.epoch == epoch }
-    case .sendPing(let epoch, _): try requireOpen(epoch, "pinged")
+    case .sendPing(let epoch, _), .sendBeat(let epoch, _): try requireOpen(epoch, "pinged")
     case .transmit(let epoch, let range):
       try requireOpen(epoch, "sent on")
-      try books.transmitted(range)
+      try books.transmitted(range, on: epoch)
     case .settle(let range, let outcome):
       try books.settled(range, as: outcome, after: input, at: now)
     case .ended(let epoch, let cause):
@@ -134,11 +134,12 @@ extension Referee {
         throw Violation("I8", "\(epoch) ended twice, or was never dialled")
       }
       unended.remove(at: place)
-      books.linkIsGone()
+      books.linkIsGone(epoch)
       let verdict = policy.verdict(on: cause, in: Circumstances())
       if verdict.minimumDelay > .zero || verdict.spread > .zero {
         delayedUntil = now + verdict.minimumDelay + verdict.spread
       }
+    case .pressureChanged: break
     }
   }
 
@@ -154,10 +155,14 @@ extension Referee {
     if isReserved, unended.contains(epoch) { throw Violation("I2", "dialled \(epoch) twice") }
     if !isReserved { try reserve(epoch, "dialled") }
     guard wanted else { throw Violation("I1", "dialled \(epoch), which nobody wants") }
-    guard transports.isEmpty, unended.isEmpty else {
+    // Make before break is the one exception: beside one link that is open, never a third.
+    let mayStandBy =
+      policy.rollover != nil && transports.count == 1 && unended.count == 1
+      && transports[0].isOpen && !transports[0].isClosing
+    guard transports.isEmpty && unended.isEmpty || mayStandBy else {
       throw Violation("I3", "dialled \(epoch) beside \(transports.map(\.epoch)), \(unended)")
     }
-    guard endpoint == self.endpoint else {
+    guard endpoints.contains(endpoint.rawValue) else {
       throw Violation("F04", "dialled \(endpoint) and not what was last asked for")
     }
     if !isAsked, let lastDialAt, now - lastDialAt < policy.minimumDialSpacing {
@@ -186,7 +191,8 @@ extension Referee {
     if from != phase, !from.leads(to: phase) {
       throw Violation("I7", "\(from) does not lead to \(phase)")
     }
-    guard transports.isEmpty == (machine.primary == nil) else {
+    let standby = machine.standby.map { $0.stage == .authorizing ? 0 : 1 } ?? 0
+    guard transports.count == (machine.primary == nil ? 0 : 1) + standby else {
       throw Violation("I9", "\(phase) with \(transports.count) live transports")
     }
     if let left = unended.first, machine.primary == nil {
@@ -204,13 +210,18 @@ extension Referee {
     switch machine.state {
     case .backingOff(let wait):
       let longest = max(
-        max(policy.backoff.longestWait, policy.minimumDialSpacing), policy.path.returnJitter)
-      if wait.until > max(now + longest, delayedUntil ?? now) { throw Violation("I6", "waits until \(wait.until)") }
+        max(policy.backoff.longestWait, policy.minimumDialSpacing), policy.path.returnJitter,
+        max(policy.retryBudget?.interval ?? .zero, policy.patience?.slowWait ?? .zero))
+      if wait.until > max(now + longest, delayedUntil ?? now) {
+        throw Violation("I6", "waits until \(wait.until)")
+      }
     case .offline, .waitingForCredentials:
       guard machine.nextDeadline != nil else { throw Violation("I10", "a hold without an exit") }
     case .linked:
       guard machine.phase == .open, let heartbeat = policy.heartbeat else { return }
-      let longest = max(heartbeat.interval, heartbeat.timeout)
+      let interval = heartbeat.interval.nanoseconds
+      let stretched = interval + interval / 100 * Int64(heartbeat.stretch - 100)
+      let longest = max(.nanoseconds(stretched), heartbeat.timeout)
       guard let next = machine.nextDeadline, next - now <= longest else {
         throw Violation("I19", "open, and a dead peer would not be noticed")
       }
@@ -225,19 +236,21 @@ extension Phase {
   /// Written from the diagram of the design, not from the machine. One step may pass through a
   /// phase: a link that ends may be followed at once by the next dial.
   func leads(to next: Phase) -> Bool {
-    let seeking: [Phase] = [
-      .offline, .backingOff, .waitingForCredentials, .suspended, .connecting,
-    ]
+    let isSeeking: Bool
+    switch next {
+    case .offline, .backingOff, .waitingForCredentials, .suspended, .connecting: isSeeking = true
+    case .idle, .authenticating, .open, .closing, .closed: isSeeking = false
+    }
     switch self {
-    case .idle: return seeking.contains(next) || next == .closed
-    case .offline, .backingOff, .waitingForCredentials, .suspended:
-      return seeking.contains(next) || next == .closed
+    case .idle, .offline, .backingOff, .waitingForCredentials, .suspended, .closing:
+      return isSeeking || next == .closed
     case .connecting:
-      return seeking.contains(next) || [.authenticating, .open, .closed].contains(next)
-    case .authenticating: return seeking.contains(next) || [.open, .closed].contains(next)
-    case .open: return seeking.contains(next) || [.closing, .closed].contains(next)
-    case .closing: return seeking.contains(next) || next == .closed
-    case .closed: return seeking.contains(next)
+      return isSeeking || next == .authenticating || next == .open || next == .closed
+    case .authenticating: return isSeeking || next == .open || next == .closed
+    case .open:
+      // Authenticating, if a replacement on its way is what is left.
+      return isSeeking || next == .authenticating || next == .closing || next == .closed
+    case .closed: return isSeeking
     }
   }
 }
@@ -246,24 +259,23 @@ extension Phase {
 
 extension Referee {
   /// Adds what matters of these books to a form, by the names that the machine has.
-  func add(to form: inout CanonicalForm, beside machine: Machine, at now: Instant) {
-    let newest = machine.newestEpoch
+  func add(to form: inout CanonicalForm, beside machine: Machine) {
+    let now = machine.clock
     form.add(wanted)
     form.add(isAsked)
-    form.add(endpoint == machine.destination)
-    form.add(lastEpoch, newest: newest)
-    form.add(requested != nil)
-    if let requested { form.add(requested, newest: newest) }
-    form.add(lastDialAt ?? .longAgo, before: now, limit: form.limits.spacing)
+    form.add(endpoints == machine.destinations)
+    form.add(lastEpoch == machine.newestEpoch)
+    form.add(requested == nil ? 0 : requested == machine.newestEpoch ? 1 : 2, bits: 2)
+    form.add(lastDialAt ?? .longAgo, before: now, limit: policy.minimumDialSpacing)
     form.add(delayedUntil ?? .longAgo, after: now)
     form.add(transports.count, bits: 2)
     for transport in transports {
-      form.add(transport.epoch, newest: newest)
+      form.add(transport.epoch, of: machine)
       form.add(transport.isOpen)
       form.add(transport.isClosing)
     }
     form.add(unended.count, bits: 2)
-    for epoch in unended { form.add(epoch, newest: newest) }
-    books.add(to: &form, at: now)
+    for epoch in unended { form.add(epoch, of: machine) }
+    books.add(to: &form, beside: machine)
   }
 }

@@ -20,8 +20,8 @@ struct Ledger: Sendable {
       switch effect {
       case .openTransport: dials += 1
       case .sendPing: pings += 1
-      case .requestCredentials, .startSession, .closeTransport, .abortTransport, .transmit,
-        .settle, .ended:
+      case .requestCredentials, .startSession, .closeTransport, .abortTransport, .sendBeat,
+        .transmit, .settle, .ended, .pressureChanged:
         break
       }
     }

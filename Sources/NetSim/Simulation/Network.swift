@@ -140,7 +140,9 @@ extension Network {
     switch event {
     case .opened: link?.isOpen = true
     case .failed, .closed: link = nil
-    case .received, .pong, .written, .acknowledged, .writabilityChanged: break
+    case .received, .pong, .written, .acknowledged, .writabilityChanged, .viabilityChanged,
+      .drainRequested, .betterPathAvailable:
+      break
     }
   }
 }

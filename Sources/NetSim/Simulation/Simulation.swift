@@ -202,14 +202,14 @@ extension Simulation {
     case .openTransport(let epoch, _): answer(network.dialled(epoch))
     case .closeTransport: answer(network.closeAsked())
     case .abortTransport: network.letGo()
-    case .sendPing(_, let number): answer(network.pinged(number))
+    case .sendPing(_, let number), .sendBeat(_, let number): answer(network.pinged(number))
     case .transmit(_, let range):
       let ids = referee.books.live(in: range)
       for id in ids { ledger.sent(id) }
       answer(network.given(ids, acknowledges: acknowledges))
     case .settle(_, let outcome):
       for id in ending { ledger.ended(id, "\(outcome)") }
-    case .requestCredentials, .startSession, .ended: break
+    case .requestCredentials, .startSession, .ended, .pressureChanged: break
     }
   }
 
@@ -263,7 +263,7 @@ extension Simulation {
     case .serverDown: answer(network.serverDown())
     case .path(let status, let isLie):
       if !isLie { answer(network.pathChanged(isDown: status == .down)) }
-      try input(.pathChanged(status), observe)
+      try input(.pathChanged(Path(status)), observe)
     }
   }
 

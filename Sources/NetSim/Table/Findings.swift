@@ -49,7 +49,7 @@ struct Findings: Sendable {
   /// The order in which a transition has its effects: an end, what it settles, what starts anew.
   private static let order: [String] =
     ["close", "abort", "ended"] + Outcome.allCases.map { "settle \($0)" }
-    + ["ask credentials", "dial", "login", "ping", "transmit"]
+    + ["ask credentials", "dial", "login", "resume", "ping", "beat", "transmit", "pressure"]
 }
 
 extension Effect {
@@ -58,11 +58,13 @@ extension Effect {
     switch self {
     case .requestCredentials: "ask credentials"
     case .openTransport: "dial"
-    case .startSession: "login"
+    case .startSession(_, let resuming): resuming ? "resume" : "login"
     case .closeTransport: "close"
     case .abortTransport: "abort"
     case .sendPing: "ping"
+    case .sendBeat: "beat"
     case .transmit: "transmit"
+    case .pressureChanged: "pressure"
     case .settle(_, let outcome): "settle \(outcome)"
     case .ended: "ended"
     }

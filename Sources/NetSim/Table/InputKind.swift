@@ -76,7 +76,7 @@ extension InputKind {
     case .blocked: return .transport(epoch, .writabilityChanged(false))
     case .writable: return .transport(epoch, .writabilityChanged(true))
     case .sessionReady: return .session(epoch, .ready)
-    case .sessionRefused: return .session(epoch, .refused)
+    case .sessionRefused: return .session(epoch, .refused(.denied))
     case .stale: return .transport(Epoch(0), .opened)
     }
   }

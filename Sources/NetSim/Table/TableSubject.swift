@@ -57,21 +57,24 @@ struct TableSubject: Sendable {
   private mutating func note(_ input: Input, _ disposition: Disposition) {
     if case .taken(let id) = disposition { last[Int(id.lane.rawValue)] = id }
     switch input {
-    case .connect(let endpoint):
+    case .connect(let endpoint, _):
       wanted = true
       self.endpoint = endpoint
-    case .close: wanted = false
+    case .close, .drain: wanted = false
     case .demandChanged(let demand): self.demand = demand
     case .lifecycleChanged(let lifecycle): self.lifecycle = lifecycle
-    case .pathChanged(let path): self.path = path
-    case .offer, .cancel, .deadlineReached, .credentials, .transport, .session: break
+    case .pathChanged(let path): self.path = path.status
+    case .offer, .cancel, .resized, .policyReplaced, .deadlineReached, .credentials, .transport,
+      .session:
+      break
     }
     for effect in effects {
       switch effect {
       case .requestCredentials(let epoch), .openTransport(let epoch, _):
         self.epoch = epoch
         lastDialAt = now
-      case .startSession, .closeTransport, .abortTransport, .sendPing, .transmit, .settle, .ended:
+      case .startSession, .closeTransport, .abortTransport, .sendPing, .sendBeat, .transmit,
+        .settle, .ended, .pressureChanged:
         break
       }
     }

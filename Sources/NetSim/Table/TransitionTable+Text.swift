@@ -6,7 +6,7 @@ import ConnectionFSM
 extension TransitionTable {
   /// The table as aligned text within 100 columns.
   package var text: String {
-    let head = "  input".padded(to: 25) + "  next".padded(to: 25) + "effects [those that may come]"
+    let head = "  input".padded(to: 24) + "  next".padded(to: 24) + "effects [those that may come]"
     let sections = Phase.allCases.map { section(of: $0).joined(separator: "\n") }
     return ([head] + sections).joined(separator: "\n\n")
   }
@@ -44,7 +44,7 @@ extension TransitionTable {
     for place in 0..<max(left.count, outcomes.count) {
       let input = place < left.count ? left[place] + (place + 1 < left.count ? "," : "") : ""
       let right = place < outcomes.count ? outcomes[place].words : ""
-      lines.append(("  " + input).padded(to: 25) + right)
+      lines.append(("  " + input).padded(to: 24) + right)
     }
     return lines.map { line in String(line.reversed().drop { $0 == " " }.reversed()) }
   }
@@ -69,7 +69,7 @@ extension TransitionTable.Row {
 
   /// `→ backingOff  abort, ended [settle inDoubt]`
   fileprivate var words: String {
-    var words = (next == phase ? "  stays" : "→ \(next)").padded(to: 25)
+    var words = (next == phase ? "  stays" : "→ \(next)").padded(to: 24)
     if disposition != "accepted" { words += disposition + (effects.isEmpty ? " " : ", ") }
     words += effects.joined(separator: ", ")
     if !sometimes.isEmpty {

@@ -42,7 +42,7 @@ struct ExploreCommand: Command {
       let start = clock.now
       do {
         let result = try explorer.explore(
-          depth: depth, stateLimit: slice.name == Slice.productName ? 1_000_000 : .max)
+          depth: depth, stateLimit: slice.hasEnd ? 3_000_000 : 300_000)
         cov.formUnion(result.coverage)
         let t = (clock.now - start) / .seconds(1)
         Console.print(

@@ -25,7 +25,7 @@ struct RunSummary {
       case .openTransport: attempts += 1
       case .settle(let range, let outcome): settle(range, outcome)
       case .requestCredentials, .startSession, .closeTransport, .abortTransport, .sendPing,
-        .transmit, .ended:
+        .sendBeat, .transmit, .ended, .pressureChanged:
         break
       }
     }

@@ -69,7 +69,7 @@ struct Ledger {
     case .connect:
       wanted = true
       if disposition == .accepted { wasAsked = true }
-    case .close:
+    case .close, .drain:
       wanted = false
       wasAsked = false
     case .offer:
@@ -81,10 +81,12 @@ struct Ledger {
       guard epoch == live else { return }
       switch event {
       case .failed, .closed: live = nil
-      case .opened, .received, .pong, .written, .acknowledged, .writabilityChanged: return
+      case .opened, .received, .pong, .written, .acknowledged, .writabilityChanged,
+        .viabilityChanged, .drainRequested, .betterPathAvailable:
+        return
       }
-    case .cancel, .demandChanged, .lifecycleChanged, .pathChanged, .deadlineReached, .credentials,
-      .session:
+    case .cancel, .resized, .demandChanged, .lifecycleChanged, .pathChanged, .policyReplaced,
+      .deadlineReached, .credentials, .session:
       return
     }
   }
@@ -95,7 +97,7 @@ struct Ledger {
       requests.append(epoch)
       return wanted && live == nil ? nil : "I1: credentials for a dial that must not be"
     case .openTransport(let epoch, let endpoint): return dial(epoch, endpoint, at: now)
-    case .startSession(let epoch):
+    case .startSession(let epoch, _):
       return live == epoch && !isClosing ? nil : "a session without its transport"
     case .closeTransport(let epoch):
       guard live == epoch, !isClosing else { return "a close of what is not open" }
@@ -105,7 +107,7 @@ struct Ledger {
       guard live == epoch else { return "an abort of what is gone" }
       live = nil
       return nil
-    case .sendPing(let epoch, _):
+    case .sendPing(let epoch, _), .sendBeat(let epoch, _):
       pings += 1
       return live == epoch && !isClosing ? nil : "I5: a ping without an open link"
     case .transmit(let epoch, let range):
@@ -121,6 +123,7 @@ struct Ledger {
       unended = nil
       ends.append((epoch, cause))
       return nil
+    case .pressureChanged: return nil
     }
   }
 

@@ -31,8 +31,8 @@ func render(_ cause: Cause) -> String {
   case .resolution(let error): "\(error)"
   case .tls, .http, .loading: "\(cause)"
   case .slowConsumer, .closedByUser, .replaced, .pathLost, .protocolError, .truncated,
-    .sessionRefused,
-    .credentialsRefused, .credentialsUnavailable:
+    .sessionRefused, .credentialsRefused, .credentialsUnavailable, .suspended, .pathChanged,
+    .localAddressLost:
     "\(cause)"
   }
 }
@@ -41,13 +41,16 @@ func render(_ effect: Effect) -> String {
   switch effect {
   case .requestCredentials(let epoch): "credentials \(epoch.rawValue)"
   case .openTransport(let epoch, let endpoint): "dial \(epoch.rawValue) @\(endpoint.rawValue)"
-  case .startSession(let epoch): "session \(epoch.rawValue)"
+  case .startSession(let epoch, let resuming):
+    "\(resuming ? "resume" : "session") \(epoch.rawValue)"
   case .closeTransport(let epoch): "close \(epoch.rawValue)"
   case .abortTransport(let epoch): "abort \(epoch.rawValue)"
   case .sendPing(let epoch, let number): "ping \(epoch.rawValue) #\(number)"
+  case .sendBeat(let epoch, let number): "beat \(epoch.rawValue) #\(number)"
   case .transmit(let epoch, let range): "send \(epoch.rawValue) \(render(range))"
   case .settle(let range, let outcome): "\(render(range)) \(outcome)"
   case .ended(let epoch, let cause): "ended \(epoch.rawValue) \(render(cause))"
+  case .pressureChanged(let lanes): "pressure \(lanes)"
   }
 }
 

@@ -302,7 +302,7 @@ extension Transition {
     writable          | redundant            | = | -
     ready             | accepted             | open | send 2 a1, send 2 b1
     refused | accepted | closed | \
-    abort 2, ended 2 sessionRefused, a1-a2 cancelled, b1-b2 cancelled
+    abort 2, ended 2 sessionRefused(denied), a1-a2 cancelled, b1-b2 cancelled
     """
 
   private static let open = """

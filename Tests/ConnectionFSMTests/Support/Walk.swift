@@ -28,12 +28,12 @@ struct Walk {
     case 5..<7: return .close
     case 7..<25: return .offer(LaneID(UInt8(below(lanes))), byteCount: UInt32(below(40)))
     case 25..<29: return .cancel(message(of: rig, lanes: lanes))
-    case 29..<32: return .pathChanged(PathStatus.allCases[below(3)])
+    case 29..<32: return .pathChanged(Path(PathStatus.allCases[below(3)]))
     case 32..<34: return .demandChanged(chance(80))
     case 34..<36: return .lifecycleChanged(chance(70) ? .foreground : Lifecycle.allCases[below(3)])
     case 36..<52: return .deadlineReached
     case 52..<60: return .credentials(epoch(of: rig), credentialsAnswer())
-    case 60..<66: return .session(epoch(of: rig), chance(85) ? .ready : .refused)
+    case 60..<66: return .session(epoch(of: rig), chance(85) ? .ready : .refused(.denied))
     default: return .transport(epoch(of: rig), event(for: rig, lanes: lanes))
     }
   }

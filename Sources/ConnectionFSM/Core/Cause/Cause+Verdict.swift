@@ -13,6 +13,9 @@ extension Cause {
     switch self {
     case .closedByUser: .terminal
     case .replaced: .transient
+    case .suspended: .transient
+    case .pathChanged: .transient.now
+    case .localAddressLost: .network
     case .pathLost: .network
     case .closedByPeer(nil): .transient
     case .closedByPeer(let code?): code.verdict
@@ -20,6 +23,9 @@ extension Cause {
     case .system(let error): error.row(in: circumstances)
     case .resolution(let error): error.row(in: circumstances)
     case .tls(let failure): failure.verdict
+    // A captive portal answers in the server's place; what it says of the path, a monitor sees
+    // late.
+    case .http(200...299, _): circumstances.isPathConstrained ? .network.capped(1) : .terminal
     case .http(let status, let retryAfter): Self.http(status, retryAfter: retryAfter)
     case .loading(let error): error.row(in: circumstances)
     case .unsupportedEndpoint: .terminal
@@ -27,7 +33,9 @@ extension Cause {
     case .protocolError: .terminal.capped(1)
     case .truncated: .transient
     case .slowConsumer: .transient.capped(3)
-    case .sessionRefused: .terminal
+    case .sessionRefused(.denied): .terminal
+    case .sessionRefused(.credentials): .terminal.refreshing
+    case .sessionRefused(.unavailable): .transient
     case .credentialsRefused: .terminal
     case .credentialsUnavailable: .transient
     }
@@ -57,7 +65,7 @@ extension CloseCode {
     case 1010: .terminal
     case 1011: .transient.capped(5)
     case 1012: .transient.after(.seconds(5), spread: .seconds(25))
-    case 1013: .transient.slow
+    case 1013: .transient.slow.elsewhere
     case 1014: .transient
     // A transport that knows what was wrong with TLS says so with `Cause.tls`.
     case 1015: .terminal
@@ -96,7 +104,8 @@ extension SystemError {
     case .noBufferSpace: .transient.slow
     case .accessDenied: .terminal
     case .addressFamilyNotSupported: .terminal
-    case .internalFault: .terminal
+    // EBADF just after the device awoke: the system took the socket away (TN2277).
+    case .internalFault: circumstances.isInDoubt ? .transient.now : .terminal
     case .protocolFailure: .transient.capped(2)
     // I15: what no table knows is transient with a bounded budget.
     case .other: .transient.capped(10)
@@ -129,7 +138,6 @@ extension Cause {
     case 0...99: .terminal.capped(1)
     // 101 that does not add up, or interim answers without end.
     case 100...199: .terminal.capped(1)
-    case 200...299: .terminal
     // A transport follows redirections itself; one that is reported was not to be followed.
     case 300...399: .terminal
     case 401, 407: .terminal.refreshing

@@ -8,6 +8,13 @@ public enum Cause: Equatable, BitwiseCopyable, Sendable {
   case closedByUser
   /// The application asked for another endpoint, or for a fresh link.
   case replaced
+  /// Nobody may use the link just now, or needs it: background, no demand, a device going to sleep.
+  case suspended
+  /// The interface under the link is not the one in use any more, and the policy redials.
+  case pathChanged
+  /// The local address or interface that the transport was told to dial from does not exist just
+  /// now.
+  case localAddressLost
   /// The path went away and the policy closes links at once when it does.
   case pathLost
   /// The peer ended the link in an orderly way, with a code where the protocol has one.
@@ -35,7 +42,7 @@ public enum Cause: Equatable, BitwiseCopyable, Sendable {
   /// Whoever takes the inbound messages does not keep up, and a bound of ours was met.
   case slowConsumer
   /// The session stage ended with a refusal.
-  case sessionRefused
+  case sessionRefused(Refusal)
   /// The credentials provider has none to give, or they were refused.
   case credentialsRefused
   /// The credentials provider failed this time.

@@ -19,6 +19,9 @@ public struct Verdict: Equatable, BitwiseCopyable, Sendable {
   /// Whether one try with fresh credentials may follow where the policy has that stage (`+auth`).
   public private(set) var refreshesCredentials = false
 
+  /// Whether the delay is of the endpoint alone: another one of the list may be dialled before.
+  public private(set) var prefersElsewhere = false
+
   private init(_ failureClass: FailureClass, retryLimit: UInt8?) {
     self.failureClass = failureClass
     self.retryLimit = retryLimit
@@ -71,6 +74,10 @@ extension Verdict {
   /// `+slow`: at least 30 s, the length asked for after close code 1013.
   public var slow: Verdict { after(.seconds(30), spread: .seconds(30)) }
 
+  /// Another endpoint of the list need not wait (hybi on code 1013: the same address only after a
+  /// while).
+  public var elsewhere: Verdict { changed { $0.prefersElsewhere = true } }
+
   /// `+now`: the first retry at once.
   public var now: Verdict { changed { $0.retriesAtOnce = true } }
 
@@ -97,6 +104,10 @@ public struct Circumstances: Equatable, BitwiseCopyable, Sendable {
   public var path: PathStatus
   /// How far the attempt had come.
   public var reach: Reach
+  /// Whether the link was in doubt: its path lost or changed, the device just awake.
+  public var isInDoubt: Bool
+  /// Whether the user asked for restraint on the path, as captive networks do.
+  public var isPathConstrained: Bool
 
   /// How far an attempt had come when it ended.
   public enum Reach: UInt8, CaseIterable, BitwiseCopyable, Sendable {
@@ -109,9 +120,14 @@ public struct Circumstances: Equatable, BitwiseCopyable, Sendable {
   }
 
   /// Makes circumstances; without arguments, a dial that failed on a path that is up.
-  public init(path: PathStatus = .up, reach: Reach = .notOpen) {
+  public init(
+    path: PathStatus = .up, reach: Reach = .notOpen, isInDoubt: Bool = false,
+    isPathConstrained: Bool = false
+  ) {
     self.path = path
     self.reach = reach
+    self.isInDoubt = isInDoubt
+    self.isPathConstrained = isPathConstrained
   }
 }
 

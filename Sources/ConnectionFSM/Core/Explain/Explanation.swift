@@ -26,6 +26,8 @@ public struct Explanation: Equatable, BitwiseCopyable, Sendable {
     case pong
     /// Whatever happens to an open link; there is no heartbeat.
     case traffic
+    /// What was given to the link to be finished, before it closes.
+    case messages
     /// The peer to answer our close.
     case peerToClose
     /// The backoff to be over.
@@ -47,17 +49,24 @@ extension Machine {
   /// What the machine waits for, why, and until when. Every state has an answer.
   public func explain() -> Explanation {
     Explanation(
-      phase: phase, waitsFor: wait, until: ownDeadline?.at, cause: lastCause, attempt: attempts)
+      phase: phase, waitsFor: wait, until: until, cause: lastCause, attempt: run.attempts)
+  }
+
+  private var until: Instant? {
+    guard let at = ownDeadline?.at, at != .never else { return nil }
+    return at
   }
 
   private var wait: Explanation.Wait {
     if let primary {
       switch primary.stage {
+      case .authorizing: return .credentials
       case .connecting: return .transport
       case .authenticating: return .session
       case .open:
         guard policy.heartbeat != nil else { return .traffic }
         return primary.pingSentAt == nil ? .silence : .pong
+      case .draining: return .messages
       case .closing: return .peerToClose
       }
     }

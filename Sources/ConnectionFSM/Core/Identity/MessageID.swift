@@ -58,8 +58,24 @@ public struct MessageRange: Equatable, BitwiseCopyable, Sendable {
   public func contains(_ id: MessageID) -> Bool { first <= id && id <= last }
 }
 
+/// Some of the four lanes.
+public struct LaneSet: Equatable, BitwiseCopyable, Sendable {
+  private var bits: UInt8 = 0
+
+  init() {}
+
+  /// Whether a lane is among them.
+  public func contains(_ lane: LaneID) -> Bool { contains(Int(lane.rawValue)) }
+
+  @inline(always)
+  func contains(_ place: Int) -> Bool { bits & (1 &<< UInt8(truncatingIfNeeded: place)) != 0 }
+
+  mutating func toggle(_ place: Int) { bits ^= 1 &<< UInt8(truncatingIfNeeded: place) }
+}
+
 #if !hasFeature(Embedded)
   extension LaneID: Hashable {}
+  extension LaneSet: Hashable {}
   extension MessageID: Hashable {}
   extension MessageRange: Hashable {}
 #endif

@@ -22,6 +22,8 @@ public enum Rejection: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case tooLarge
   /// The policy has no such lane.
   case noSuchLane
+  /// The outage has lasted so long that the machine holds no messages (``Patience``).
+  case outage
   /// The protocol cannot carry it: a line that holds its own delimiter. Never an answer of the
   /// machine, which knows no payload, but of its driver.
   case notEncodable

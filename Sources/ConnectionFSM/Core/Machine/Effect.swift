@@ -6,20 +6,24 @@ public enum Effect: Equatable, BitwiseCopyable, Sendable {
   case requestCredentials(Epoch)
   /// Dial this endpoint and report as this epoch.
   case openTransport(Epoch, EndpointID)
-  /// Begin the session stage (login, resume, resubscribe).
-  case startSession(Epoch)
+  /// Begin the session stage (login, resubscribe), or resume the session of the link before.
+  case startSession(Epoch, resuming: Bool)
   /// Finish what was given, then end in order; `closed` or `failed` must follow.
   case closeTransport(Epoch)
   /// Let go of it now, at whatever stage; nothing of it may follow.
   case abortTransport(Epoch)
   /// Send a ping of this number; the answer is `pong` of the same number.
   case sendPing(Epoch, UInt32)
+  /// Send the application's heartbeat; if it is answered, the answer is `pong` of this number.
+  case sendBeat(Epoch, UInt32)
   /// Give these messages to the transport, in order.
   case transmit(Epoch, MessageRange)
   /// These messages have ended, each just this once: tell whoever waits, drop the payload.
   case settle(MessageRange, Outcome)
   /// This epoch is over, and why; exactly once an epoch that was dialled (F03, I8).
   case ended(Epoch, Cause)
+  /// These lanes, and no others, are above their high water mark and have not come down since.
+  case pressureChanged(LaneSet)
 }
 
 /// How a message that was taken ended.

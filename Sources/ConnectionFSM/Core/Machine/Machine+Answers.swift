@@ -7,18 +7,15 @@ extension Machine {
     _ event: TransportEvent, into effects: inout Effects
   ) -> Disposition {
     switch event {
-    case .opened:
-      return opened(into: &effects)
-    case .failed(let cause):
-      linkFailed(because: cause, into: &effects)
-      return .accepted
-    case .closed(let code):
-      linkFailed(because: .closedByPeer(code), into: &effects)
-      return .accepted
-    case .received, .pong:
-      // Before the open there is no silence to break; the connect deadline alone judges.
-      guard primary?.stage != .connecting else { return .ignored(.redundant) }
+    case .received:
+      // Before the open there is no silence to break; the connect deadline alone judges. Where only
+      // a pong counts, nothing else does.
+      guard primary?.stage != .connecting, rhythm.anyByteCounts else { return .ignored(.redundant) }
       primary?.hear(at: now)
+      return .accepted
+    case .pong(let number):
+      guard primary?.stage != .connecting else { return .ignored(.redundant) }
+      heardPong(number)
       return .accepted
     case .written(let id):
       return settled(through: id, promise: .atMostOnce, as: .written, into: &effects)
@@ -29,6 +26,21 @@ extension Machine {
       primary?.writable = writable
       launchWaiting(into: &effects)
       return .accepted
+    case .opened: return replan(opened(into: &effects))
+    case .failed(let cause):
+      linkFailed(because: cause, into: &effects)
+      return replan(.accepted)
+    case .closed(let code):
+      linkFailed(because: .closedByPeer(code), into: &effects)
+      return replan(.accepted)
+    case .viabilityChanged(let viable):
+      guard !viable, primary?.suspect == false, primary?.stage == .open else {
+        return .ignored(.redundant)
+      }
+      doubt(into: &effects)
+      return .accepted
+    case .drainRequested: return replan(noticed(leavesEndpoint: true))
+    case .betterPathAvailable: return replan(noticed(leavesEndpoint: false))
     }
   }
 
@@ -38,7 +50,7 @@ extension Machine {
       open(into: &effects)
     } else {
       primary?.authenticate(at: now)
-      effects.append(.startSession(link.epoch))
+      effects.append(.startSession(link.epoch, resuming: now < resumableUntil))
     }
     return .accepted
   }
@@ -49,7 +61,7 @@ extension Machine {
   ) -> Disposition {
     // An at-least-once message that was written still waits for its acknowledgement: redundant.
     let ended = queue.settle(
-      through: id, promise: promise, as: outcome, into: &effects)
+      through: id, promise: promise, as: outcome, onOldLink: false, into: &effects)
     guard ended else { return .ignored(.redundant) }
     launchWaiting(into: &effects)
     return .accepted
@@ -57,17 +69,30 @@ extension Machine {
 
   private mutating func open(into effects: inout Effects) {
     primary?.open(at: now)
-    launchWaiting(into: &effects)
+    run.connectTimeouts = 0
+    resumableUntil = .origin
+    linkOpened(into: &effects)
   }
 
   mutating func sessionReported(
-    _ event: SessionEvent, into effects: inout Effects
+    _ epoch: Epoch, _ event: SessionEvent, into effects: inout Effects
   ) -> Disposition {
-    guard let link = primary, link.stage == .authenticating else { return .ignored(.redundant) }
+    if let standby, standby.epoch == epoch {
+      return standbySessionReported(event, into: &effects)
+    }
+    guard let link = primary, link.epoch == epoch else { return .ignored(.staleEpoch) }
+    guard link.stage == .authenticating else { return .ignored(.redundant) }
     switch event {
-    case .ready: open(into: &effects)
-    case .refused:
-      cut(because: .sessionRefused, into: &effects)
+    case .ready, .resumed: open(into: &effects)
+    case .resumeRefused:
+      // The link is good, the old session is not: begin anew on it (RC171).
+      guard resumableUntil > .origin else { return .ignored(.redundant) }
+      resumableUntil = .origin
+      primary?.authenticate(at: now)
+      effects.append(.startSession(epoch, resuming: false))
+    case .refused(let refusal):
+      resumableUntil = .origin
+      cut(because: .sessionRefused(refusal), into: &effects)
     }
     return .accepted
   }
@@ -75,7 +100,10 @@ extension Machine {
   mutating func credentialsAnswered(
     _ epoch: Epoch, _ answer: CredentialsAnswer, into effects: inout Effects
   ) -> Disposition {
-    guard case .waitingForCredentials(let wait) = state, wait.epoch == epoch else {
+    if let standby, standby.stage == .authorizing, standby.epoch == epoch {
+      return standbyAuthorized(answer, into: &effects)
+    }
+    guard case .waitingForCredentials = state, epoch == lastEpoch else {
       // The second answer for the attempt that runs is not of another epoch; it comes for nothing.
       return .ignored(primary?.epoch == epoch ? .redundant : .staleEpoch)
     }
@@ -85,5 +113,9 @@ extension Machine {
     case .refused: credentialsFailed(because: .credentialsRefused, into: &effects)
     }
     return .accepted
+  }
+
+  mutating func credentialsTimedOut(into effects: inout Effects) {
+    credentialsFailed(because: .timedOut(.credentials), into: &effects)
   }
 }

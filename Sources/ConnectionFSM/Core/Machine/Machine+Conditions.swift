@@ -3,8 +3,9 @@
 
 extension Machine {
   mutating func demandChanged(_ demand: Bool, into effects: inout Effects) -> Disposition {
-    guard demand != self.demand else { return .ignored(.redundant) }
-    self.demand = demand
+    guard demand != surroundings.demand else { return .ignored(.redundant) }
+    surroundings.demand = demand
+    surroundings.demandSince = now
     holdsChanged(into: &effects)
     return .accepted
   }
@@ -12,13 +13,18 @@ extension Machine {
   mutating func lifecycleChanged(
     _ lifecycle: Lifecycle, into effects: inout Effects
   ) -> Disposition {
-    guard lifecycle != self.lifecycle else { return .ignored(.redundant) }
-    self.lifecycle = lifecycle
+    let before = surroundings.lifecycle
+    guard lifecycle != before else { return .ignored(.redundant) }
+    surroundings.lifecycle = lifecycle
+    surroundings.lifecycleSince = now
     holdsChanged(into: &effects)
+    // Who was away does not know what became of the link meanwhile.
+    if lifecycle == .foreground || before == .suspended { doubt(into: &effects) }
     return .accepted
   }
 
-  /// An open link is kept; a machine that seeks one is held, or goes on at once when the hold ends.
+  /// An open link is kept for its grace; a machine that seeks one is held, or goes on at once when
+  /// the hold ends.
   private mutating func holdsChanged(into effects: inout Effects) {
     switch state {
     case .idle, .linked, .closed: return
@@ -28,25 +34,74 @@ extension Machine {
     }
   }
 
-  mutating func pathChanged(_ status: PathStatus, into effects: inout Effects) -> Disposition {
-    guard status != path else { return .ignored(.redundant) }
-    let wasDown = path == .down
-    path = status
-    if status == .down {
-      pathLost(into: &effects)
-    } else if wasDown {
-      pathRegained(into: &effects)
+  /// When an open link that nobody may use, or needs, is let go.
+  var releaseAt: Instant {
+    var at = Instant.never
+    if let grace = policy.lifecycle.backgroundGrace {
+      switch surroundings.lifecycle {
+      case .foreground: break
+      case .background: at = surroundings.lifecycleSince + grace
+      case .suspended: at = surroundings.lifecycleSince
+      }
     }
-    // From unknown to up is no edge: it confirms what we assumed (RC109).
+    if !surroundings.demand, let grace = policy.lifecycle.idleGrace {
+      at = min(at, surroundings.demandSince + grace)
+    }
+    return at
+  }
+}
+
+// MARK: Paths
+
+extension Machine {
+  mutating func pathChanged(_ report: Path, into effects: inout Effects) -> Disposition {
+    guard report != surroundings.reportedPath else { return .ignored(.redundant) }
+    surroundings.reportedPath = report
+    surroundings.reportedAt = now
+    // From unknown there is nothing to flap from.
+    if path == .unknown || now >= pathSettlesAt { pathSettled(into: &effects) }
     return .accepted
   }
 
+  /// When the last report will have stood for long enough to count; `never` if it says what counts.
+  var pathSettlesAt: Instant {
+    guard surroundings.reportedPath != surroundings.path else { return .never }
+    return surroundings.reportedAt + policy.path.debounce
+  }
+
+  /// The report counts from now on.
+  mutating func pathSettled(into effects: inout Effects) {
+    let old = surroundings.path
+    surroundings.path = surroundings.reportedPath
+    // A path that is down runs over no interface; what matters is the one before.
+    if surroundings.path.interface == 0 {
+      surroundings.path.interface = old.interface
+      surroundings.reportedPath.interface = old.interface
+    }
+    let new = surroundings.path
+    let isSwitched = old.interface != 0 && new.interface != old.interface
+    if isSwitched { learnedInterval = .zero }
+    rhythm = derivedRhythm
+    if new.status == .down {
+      if old.status != .down { pathLost(into: &effects) }
+      return
+    }
+    if isSwitched { pathSwitched(into: &effects) }
+    // From unknown to up is no edge: it confirms what we assumed (RC109).
+    if old.status == .down { pathRegained(into: &effects) }
+  }
+
   private mutating func pathLost(into effects: inout Effects) {
+    if let standby, !standby.isEnding { dropStandby(into: &effects) }
     if let link = primary {
       switch link.stage {
-      case .connecting: primary?.suspect = true
-      case .open: suspect(link, into: &effects)
-      case .authenticating, .closing: break
+      case .connecting, .authorizing: primary?.suspect = true
+      case .open:
+        switch policy.path.onLoss {
+        case .close: cut(because: .pathLost, into: &effects)
+        case .probe: doubt(into: &effects)
+        }
+      case .authenticating, .draining, .closing: break
       }
       return
     }
@@ -56,47 +111,50 @@ extension Machine {
     }
   }
 
-  /// The path of an open link was lost, or so it is said: ask the peer.
-  private mutating func suspect(_ link: Link, into effects: inout Effects) {
-    switch policy.path.onLoss {
-    case .close:
-      cut(because: .pathLost, into: &effects)
-    case .probe:
-      // Once a silence: a flapping path must not push the verdict away for ever (I19).
-      guard let heartbeat = policy.heartbeat, !link.suspect else { return }
-      // Doubt brings the verdict forward and never back: a ping about to be overdue is left alone.
-      if let sent = link.pingSentAt, sent + heartbeat.timeout <= now + policy.path.suspectTimeout {
-        return
-      }
-      primary?.suspect = true
-      ping(into: &effects)
-    }
-  }
-
   // An open link under suspicion stays so: the peer was asked, and has its time. To ask anew at
   // each return would let a flapping path put the verdict off for ever (I19).
   private mutating func pathRegained(into effects: inout Effects) {
-    networkFailures = 0
+    run.networkFailures = 0
     if let link = primary, link.stage == .connecting, link.suspect {
-      // Dialled into a dead path, its handshake sleeps in ever longer retransmissions: start
-      // afresh, as the same attempt (RC150).
-      if link.isCounted, attempts > 0 { attempts -= 1 }
-      effects.append(.abortTransport(link.epoch))
-      retire(link, because: .pathLost, into: &effects)
-      pauseAfterReturn()
+      // Dialled into a dead path, its handshake sleeps in ever longer retransmissions (RC150).
+      redial(because: .pathLost, into: &effects)
     } else if case .offline = state {
       pauseAfterReturn()
     }
   }
 
+  /// The way out leads over another interface: what was sent over the old one may never arrive.
+  private mutating func pathSwitched(into effects: inout Effects) {
+    guard policy.path.onSwitch != .keep else { return }
+    run.networkFailures = 0
+    guard let link = primary else {
+      if case .backingOff = state { pauseAfterReturn() }
+      return
+    }
+    switch link.stage {
+    case .authorizing, .draining, .closing: return
+    case .connecting, .authenticating: redial(because: .pathChanged, into: &effects)
+    case .open:
+      // Who is in doubt already has had its warning (RC009).
+      if policy.path.onSwitch == .redial || link.suspect {
+        redial(because: .pathChanged, into: &effects)
+      } else {
+        doubt(into: &effects)
+      }
+    }
+  }
+
+  /// Starts afresh, as the same attempt.
+  private mutating func redial(because cause: Cause, into effects: inout Effects) {
+    guard let link = primary else { return }
+    if link.stage != .open, link.isCounted, run.attempts > 0 { run.attempts -= 1 }
+    effects.append(.abortTransport(link.epoch))
+    retire(link, because: cause, into: &effects)
+    if !promoteStandby() { pauseAfterReturn() }
+  }
+
   /// At once, but not in step with everybody else who lost the same path.
   private mutating func pauseAfterReturn() {
     pause(for: .uniform(through: policy.path.returnJitter, using: &random))
-  }
-
-  @inline(always)
-  mutating func ping(into effects: inout Effects) {
-    primary?.ping(at: now)
-    if let primary { effects.append(.sendPing(primary.epoch, primary.lastPing)) }
   }
 }

@@ -13,6 +13,8 @@ enum DeadlineReason {
   case ping
   /// The peer has not answered.
   case pong
+  /// What was given to the link is not finished in time.
+  case drain
   /// The peer has not answered our close.
   case close
   /// The backoff is over.
@@ -26,29 +28,65 @@ typealias Deadline = (reason: DeadlineReason, at: Instant)
 
 // On the parts and not on the machine, which is large: a call that takes it by value copies it.
 extension Machine.Link {
+  /// What the link waits for; an open one without a heartbeat for something that never comes.
   @inline(always)
-  func deadline(under policy: Policy) -> Deadline? {
+  func deadline(under policy: Policy, _ rhythm: Machine.Rhythm) -> Deadline {
     // Asked after every transition, and nearly always while open: a comparison, no jump table.
-    if stage == .open { return heartbeatDeadline(under: policy) }
-    switch stage {
-    case .open: return nil
-    case .connecting: return (.connect, since + policy.connectDeadline)
+    if stage == .open {
+      if askedAt == .never { return (.ping, heardAt.later(by: rhythm.interval)) }
+      return (.pong, askedAt.later(by: patience(under: policy, rhythm)))
+    }
+    return stage.deadline(under: policy, since: since, connectTimeouts: connectTimeouts)
+  }
+
+  /// How long the answer to the ping may take.
+  @inline(always)
+  func patience(under policy: Policy, _ rhythm: Machine.Rhythm) -> TimeSpan {
+    question == .silence
+      ? rhythm.timeout : question.patience(under: policy, timeout: rhythm.timeout)
+  }
+}
+
+// What is rarely asked is asked of the parts: a call that is not inlined would copy the whole link.
+extension Machine.Link.Question {
+  @inline(never)
+  fileprivate func patience(under policy: Policy, timeout: TimeSpan) -> TimeSpan {
+    switch self {
+    case .silence: timeout
+    case .doubt: min(policy.path.suspectTimeout, timeout)
+    case .beat: policy.beat?.answerTimeout ?? timeout
+    }
+  }
+}
+
+extension Machine.Link.Stage {
+  // A policy that is replaced may take the stage away in which a link is: then the time for a dial
+  // must do.
+  @inline(never)
+  fileprivate func deadline(
+    under policy: Policy, since: Instant, connectTimeouts: UInt8
+  ) -> Deadline {
+    switch self {
+    case .open, .connecting:
+      return (.connect, since + policy.connectDeadline(afterTimeouts: connectTimeouts))
+    case .authorizing:
+      return (.credentials, since + (policy.credentialsDeadline ?? policy.connectDeadline))
     case .authenticating:
-      guard let deadline = policy.sessionDeadline else { return nil }
-      return (.login, since + deadline)
+      return (.login, since + (policy.sessionDeadline ?? policy.connectDeadline))
+    case .draining: return (.drain, since + policy.drainDeadline)
     case .closing: return (.close, since + policy.closeDeadline)
     }
   }
 }
 
-extension Machine.Link {
-  @inline(always)
-  private func heartbeatDeadline(under policy: Policy) -> Deadline? {
-    guard let heartbeat = policy.heartbeat else { return nil }
-    guard let sent = pingSentAt else { return (.ping, heardAt.later(by: heartbeat.interval)) }
-    let patience =
-      suspect ? min(policy.path.suspectTimeout, heartbeat.timeout) : heartbeat.timeout
-    return (.pong, sent.later(by: patience))
+extension Policy {
+  /// Doubled with each dial in a row that it cut, up to its limit.
+  func connectDeadline(afterTimeouts timeouts: UInt8) -> TimeSpan {
+    guard let limit = connectDeadlineLimit, timeouts > 0 else { return connectDeadline }
+    // 2³² is longer than any limit.
+    let doubled = connectDeadline.nanoseconds.multipliedReportingOverflow(
+      by: 1 << Int64(min(timeouts, 32)))
+    return doubled.overflow ? limit : min(limit, TimeSpan(nanoseconds: doubled.partialValue))
   }
 }
 
@@ -59,8 +97,7 @@ extension Machine.State {
     case .offline(let offline): return (.probe, offline.since + policy.path.probeInterval)
     case .backingOff(let backingOff): return (.retry, backingOff.until)
     case .waitingForCredentials(let wait):
-      guard let deadline = policy.credentialsDeadline else { return nil }
-      return (.credentials, wait.since + deadline)
+      return (.credentials, wait.since + (policy.credentialsDeadline ?? policy.connectDeadline))
     }
   }
 }
@@ -69,67 +106,98 @@ extension Machine {
   /// What the link, or the state without one, waits for.
   @inline(always)
   var ownDeadline: Deadline? {
-    if let primary { return primary.deadline(under: policy) }
+    if let primary { return primary.deadline(under: policy, rhythm) }
     return state.deadline(under: policy)
   }
 
   @inline(always)
   func deriveNextDeadline() -> Instant? {
-    let expiry = queue.nextExpiry
-    if let own = ownDeadline?.at { return min(own, expiry) }
-    return expiry == .never ? nil : expiry
+    var next = min(queue.nextExpiry, planned)
+    if let own = ownDeadline?.at { next = min(next, own) }
+    return next == .never ? nil : next
   }
 
+  /// When something beside the link's own deadline is due.
+  var derivedPlanned: Instant {
+    var next = pathSettlesAt
+    if let standby {
+      next = min(next, standby.deadline(under: policy, Rhythm()).at)
+    }
+    guard let primary else { return isHeldByRest ? next : min(next, slowAt) }
+    guard primary.stage == .open else { return next }
+    next = min(next, min(releaseAt, min(plans.beatAt, plans.burstAt)))
+    return standby == nil ? min(next, plans.replaceAt) : next
+  }
+
+  private var isHeldByRest: Bool {
+    switch state {
+    case .idle, .closed: true
+    case .offline, .backingOff, .waitingForCredentials, .suspended, .linked: false
+    }
+  }
+}
+
+// MARK: Serving
+
+extension Machine {
   @inline(always)
   mutating func deadlineReached(into effects: inout Effects) -> Disposition {
     guard let deadline = nextDeadline, now >= deadline else { return .ignored(.early) }
+    // All that a healthy, quiet link wants: its ping.
+    if let primary, primary.stage == .open, primary.askedAt == .never, now < planned,
+      now < queue.nextExpiry
+    {
+      ping(.silence, into: &effects)
+      return .accepted
+    }
     serveDeadlines(into: &effects)
-    return .accepted
+    return replan(.accepted)
   }
 
-  /// Serves all that is due, in a fixed order: the verdict on the link, expiry, then what starts
-  /// anew.
+  /// Serves all that is due, in a fixed order: what is known of the path, the verdicts on links,
+  /// expiry, then what starts anew.
+  @inline(never)
   private mutating func serveDeadlines(into effects: inout Effects) {
-    var due = ownDeadline
-    if let verdict = due, now >= verdict.at, serve(verdict, into: &effects) { due = ownDeadline }
+    if now >= pathSettlesAt { pathSettled(into: &effects) }
+    if let verdict = ownDeadline, now >= verdict.at { serve(verdict, into: &effects) }
+    if let standby { serveStandby(standby, into: &effects) }
+    // At equal times the slow tier comes before the retry (RC149).
+    if primary == nil, !isHeldByRest, now >= slowAt { becomeSlow(into: &effects) }
     queue.expire(at: now, into: &effects)
-    if let due, now >= due.at { serveStart(due.reason, into: &effects) }
+    if let due = ownDeadline, now >= due.at { serveStart(due.reason, into: &effects) }
+    servePlans(into: &effects)
   }
 
-  /// Serves a deadline that is a verdict; false if it is none. What follows may be due at once.
-  @inline(always)
-  private mutating func serve(_ verdict: Deadline, into effects: inout Effects) -> Bool {
+  /// Serves a deadline that is a verdict. What follows may be due at once.
+  private mutating func serve(_ verdict: Deadline, into effects: inout Effects) {
     switch verdict.reason {
     case .connect: cut(because: .timedOut(.connect), into: &effects)
     case .login: cut(because: .timedOut(.login), into: &effects)
     case .close: cut(because: .closedByUser, into: &effects)
+    case .drain: closeDrained(into: &effects)
     case .pong: pongOverdue(since: verdict.at, into: &effects)
-    case .credentials: credentialsFailed(because: .timedOut(.credentials), into: &effects)
-    case .ping, .retry, .probe: return false
+    case .credentials: credentialsTimedOut(into: &effects)
+    case .ping, .retry, .probe: return
     }
-    return true
   }
 
-  @inline(always)
   private mutating func serveStart(_ reason: DeadlineReason, into effects: inout Effects) {
     switch reason {
-    case .ping: ping(into: &effects)
+    case .ping: ping(.silence, into: &effects)
     case .retry: seekLink(.scheduled, into: &effects)
     case .probe: seekLink(.probe, into: &effects)
-    case .connect, .login, .credentials, .pong, .close: return
+    case .connect, .login, .credentials, .pong, .drain, .close: return
     }
   }
 
-  /// A late deadline is not evidence: after a sleep the answer may lie unread. Ask once more with a
-  /// fresh deadline; once a silence, so that a loop which is always late still finds the dead
-  /// (RC047).
-  private mutating func pongOverdue(since due: Instant, into effects: inout Effects) {
-    guard let link = primary, let heartbeat = policy.heartbeat else { return }
-    if now - due >= heartbeat.lateness, !link.probedLate {
-      primary?.probedLate = true
-      ping(into: &effects)
-    } else {
-      cut(because: .timedOut(.pong), into: &effects)
+  private mutating func servePlans(into effects: inout Effects) {
+    guard let link = primary, link.stage == .open else { return }
+    if now >= releaseAt {
+      windDown(.suspended, into: &effects)
+      return
     }
+    if now >= plans.beatAt { serveBeat(into: &effects) }
+    if now >= plans.burstAt { launchBurst(into: &effects) }
+    if standby == nil, now >= plans.replaceAt { startReplacement(into: &effects) }
   }
 }

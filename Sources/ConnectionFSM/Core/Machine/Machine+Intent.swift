@@ -2,11 +2,19 @@
 // here and nowhere else (I1).
 
 extension Machine {
-  mutating func connect(to endpoint: EndpointID, into effects: inout Effects) -> Disposition {
-    let isElsewhere = endpoint != self.endpoint
+  mutating func connect(
+    to endpoint: EndpointID, count: UInt8, into effects: inout Effects
+  ) -> Disposition {
+    let isElsewhere = endpoint != endpoints.first || max(count, 1) != endpoints.count
     if isUnderWay, !isElsewhere, wanted { return .ignored(.redundant) }
     wanted = true
-    self.endpoint = endpoint
+    if isElsewhere {
+      endpoints = Endpoints()
+      endpoints.first = endpoint
+      endpoints.count = max(count, 1)
+      if policy.shufflesEndpoints { endpoints.shuffle(using: &random) }
+      resumableUntil = .origin
+    }
     forgetFailures()
     guard let link = primary else {
       // A new run: what ended the last one explains nothing of it.
@@ -14,14 +22,14 @@ extension Machine {
       seekLink(.userAsked, into: &effects)
       return .accepted
     }
-    if link.stage == .closing {
-      // Connect after close, before the peer answered: the dial follows when the old link is gone
-      // (I3).
-      return .accepted
-    }
+    // Connect after close, before the peer answered: the dial follows when the old link is gone
+    // (I3).
+    if link.isEnding { return .accepted }
     // F04: the old link goes first. Its messages are for whoever we talk to next.
+    dropStandby(into: &effects)
     effects.append(.abortTransport(link.epoch))
     retire(link, because: .replaced, into: &effects)
+    resumableUntil = .origin
     seekLink(.userAsked, into: &effects)
     return .accepted
   }
@@ -32,75 +40,66 @@ extension Machine {
     return primary != nil
   }
 
-  mutating func close(into effects: inout Effects) -> Disposition {
-    if let link = primary {
-      switch link.stage {
-      case .closing:
-        guard wanted else { return .ignored(.redundant) }
-        wanted = false
-        return .accepted
-      case .open:
-        wanted = false
-        primary?.close(at: now)
-        effects.append(.closeTransport(link.epoch))
-        queue.cancelWaiting(into: &effects)
-        return .accepted
-      case .connecting, .authenticating:
-        // Nothing of the application is on this link: cut it, wait for nobody (RC082 to RC085).
-        wanted = false
-        effects.append(.abortTransport(link.epoch))
-        finish(link, into: &effects)
-        return .accepted
-      }
-    }
-    if case .closed = state {
+  mutating func close(draining: Bool, into effects: inout Effects) -> Disposition {
+    let wasWanted = wanted
+    wanted = false
+    guard let link = primary else {
       // A machine that gave up is still wanted; the user may say otherwise, and nothing else
       // changes.
-      guard wanted else { return .ignored(.redundant) }
-      wanted = false
+      if case .closed = state { return wasWanted ? .accepted : .ignored(.redundant) }
+      enterClosed(.requested, because: .closedByUser, into: &effects)
       return .accepted
     }
-    wanted = false
-    enterClosed(.requested, because: .closedByUser, into: &effects)
+    dropStandby(into: &effects)
+    switch link.stage {
+    case .open:
+      windDown(.byUser, into: &effects)
+      if !draining { closeDrained(into: &effects) }
+    case .draining:
+      guard wasWanted || !draining else { return .ignored(.redundant) }
+      if !draining { closeDrained(into: &effects) }
+    case .closing:
+      guard wasWanted else { return .ignored(.redundant) }
+    case .authorizing, .connecting, .authenticating:
+      // Nothing of the application is on this link: cut it, wait for nobody (RC082 to RC085).
+      effects.append(.abortTransport(link.epoch))
+      finishUnopened(link, into: &effects)
+    }
     return .accepted
   }
 
-  @inline(always)
-  mutating func offer(
-    to lane: LaneID, byteCount: UInt32, into effects: inout Effects
-  ) -> Disposition {
-    var receptive: Epoch?
-    if let primary {
-      if primary.stage == .closing { return .rejected(.closed) }
-      if primary.stage == .open, primary.writable { receptive = primary.epoch }
-    } else if case .closed = state {
-      return .rejected(.closed)
+  private mutating func finishUnopened(_ link: Link, into effects: inout Effects) {
+    primary = nil
+    effects.append(.ended(link.epoch, .closedByUser))
+    enterClosed(.requested, because: .closedByUser, into: &effects)
+  }
+
+  /// The policy was replaced: what is derived moves at once, a drawn wait stays.
+  mutating func policyReplaced(into effects: inout Effects) -> Disposition {
+    rhythm = derivedRhythm
+    guard let link = primary, link.stage == .open else { return .accepted }
+    let beatAt = plans.beatAt
+    planOpenLink()
+    if policy.beat != nil, beatAt != .never { plans.beatAt = beatAt }
+    if policy.pacing == nil {
+      plans.burstAt = .never
+      launchWaiting(into: &effects)
     }
-    let expiry = queue.nextExpiry
-    // The timer may be late (a loaded loop, a sleep): what has outlived its time holds no place.
-    queue.expire(at: now, into: &effects)
-    // No other lane can have something to give: each gave what its window admits when it changed.
-    let disposition = queue.offer(
-      lane, byteCount: byteCount, at: now, launchedOn: receptive, into: &effects)
-    // The one fact behind a deadline that an offer can change; mostly it does not.
-    if queue.nextExpiry != expiry { nextDeadline = deriveNextDeadline() }
-    return disposition
+    return .accepted
   }
 
-  /// Gives waiting messages to an open link that takes them, oldest first: nothing overtakes a
-  /// backlog.
-  @inline(always)
-  mutating func launchWaiting(into effects: inout Effects) {
-    guard let epoch = receptiveEpoch else { return }
-    // Nor may a late timer let it out.
-    queue.expire(at: now, into: &effects)
-    queue.launch(on: epoch, into: &effects)
-  }
-
-  /// The link that takes messages just now.
-  @inline(always)
-  var receptiveEpoch: Epoch? {
-    guard let primary, primary.stage == .open, primary.writable else { return nil }
-    return primary.epoch
+  /// Replaces the policy while the machine runs.
+  ///
+  /// Derived deadlines move at once; a wait that was drawn stays as it is.
+  /// - Throws: ``PolicyError`` if the lanes differ, which are fixed for the machine's life.
+  @discardableResult
+  public mutating func adopt(
+    _ policy: Policy, at instant: Instant, into effects: inout Effects
+  ) throws(PolicyError) -> Disposition {
+    guard policy.lanes == self.policy.lanes else {
+      throw PolicyError("lanes", "must be those the connection was made with")
+    }
+    self.policy = policy
+    return handle(.policyReplaced, at: instant, into: &effects)
   }
 }

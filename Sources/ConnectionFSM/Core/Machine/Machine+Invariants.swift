@@ -7,11 +7,13 @@ extension Machine {
     var isLinked = false
     if case .linked = state { isLinked = true }
     if isLinked != (primary != nil) { return "a link exists exactly while the state is linked" }
-    if standby != nil, primary == nil { return "a standby without a primary" }
+    if standby != nil, primary?.stage != .open { return "I3: a standby beside no open link" }
     if let primary {
       if primary.epoch > lastEpoch { return "I2: an epoch from the future" }
+      if primary.epoch == standby?.epoch { return "I2: two links of one epoch" }
       if primary.pingSentAt != nil, primary.stage != .open { return "I5: a ping outside open" }
-      if !wanted, primary.stage != .closing { return "I1: a link that nobody wants" }
+      if primary.stage == .authorizing { return "I3: a primary that was not dialled" }
+      if !wanted, !primary.isEnding { return "I1: a link that nobody wants" }
     } else if !wanted {
       switch state {
       case .idle, .closed: break
@@ -24,16 +26,16 @@ extension Machine {
 
   private var brokenQueueInvariant: StaticString? {
     if !queue.keepsExpiry { return "I4: the next expiry does not follow the messages" }
-    for index in 0..<SendQueue.laneLimit {
-      let lane = queue[index]
-      if index >= policy.lanes.count {
-        if lane.count > 0 { return "I11: a message in a lane that does not exist" }
-        continue
-      }
-      let limits = policy.lanes[index]
+    for (index, limits) in policy.lanes.enumerated() {
+      guard let lane = queue[index] else { continue }
       if lane.count > limits.countLimit { return "I21: a lane above its count limit" }
       if lane.byteCount > limits.byteLimit { return "I21: a lane above its byte limit" }
-      if receptiveEpoch != nil, lane.waiting > 0, lane.inFlight < limits.window {
+      if lane.fliesOnOldLink, lane.inFlight == 0 || standby?.isEnding != true {
+        return "I11: in flight on a link that is gone"
+      }
+      if receptiveEpoch != nil, !lane.fliesOnOldLink, lane.waiting > 0,
+        lane.inFlight < limits.window
+      {
         return "I11: a message waits for a link that takes it"
       }
       if lane.inFlight > limits.window { return "I11: more in flight than the window" }
@@ -44,6 +46,8 @@ extension Machine {
   }
 
   private var brokenDeadlineInvariant: StaticString? {
+    if planned != derivedPlanned { return "I4: the plan does not follow the facts" }
+    if rhythm != derivedRhythm { return "I4: the ping interval does not follow" }
     if nextDeadline != deriveNextDeadline() { return "I4: the deadline does not follow the facts" }
     let needsDeadline: Bool
     switch phase {
@@ -52,7 +56,10 @@ extension Machine {
     case .offline, .backingOff, .waitingForCredentials, .connecting, .authenticating, .closing:
       needsDeadline = true
     }
-    if needsDeadline, nextDeadline == nil { return "I19: a wait without a deadline" }
+    // At the end of time, 292 years on, nothing is later.
+    if needsDeadline, nextDeadline == nil, now.nanoseconds < .max / 2 {
+      return "I19: a wait without a deadline"
+    }
     return nil
   }
 
@@ -76,53 +83,20 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
   #endif
 }
 
-#if !hasFeature(Embedded)
-  extension Machine: Hashable {
-    public static func == (left: Machine, right: Machine) -> Bool {
-      left.policy === right.policy && left.state == right.state && left.primary == right.primary
-        && left.standby == right.standby && left.nextDeadline == right.nextDeadline
-        && left.wanted == right.wanted && left.endpoint == right.endpoint
-        && left.path == right.path && left.lifecycle == right.lifecycle
-        && left.demand == right.demand && left.now == right.now
-        && left.lastEpoch == right.lastEpoch && left.lastDialAt == right.lastDialAt
-        && left.lastCause == right.lastCause && left.attempts == right.attempts
-        && left.networkFailures == right.networkFailures
-        && left.otherFailures == right.otherFailures && left.lastWait == right.lastWait
-        && left.spent == right.spent && left.cappedRetries == right.cappedRetries
-        && left.refreshedCredentials == right.refreshedCredentials
-        && left.notBefore == right.notBefore && left.random == right.random
-        && left.queue == right.queue
-    }
-
-    /// Hashes every fact, so that a hash can stand for the state in an exploration.
-    public func hash(into hasher: inout Hasher) {
-      hasher.combine(state)
-      hasher.combine(primary)
-      hasher.combine(standby)
-      hasher.combine(wanted)
-      hasher.combine(endpoint)
-      hasher.combine(path)
-      hasher.combine(lifecycle)
-      hasher.combine(demand)
-      hasher.combine(now)
-      hasher.combine(lastEpoch)
-      hasher.combine(lastDialAt)
-      hasher.combine(lastCause)
-      hasher.combine(attempts)
-      hasher.combine(networkFailures)
-      hasher.combine(otherFailures)
-      hasher.combine(lastWait)
-      hasher.combine(spent)
-      hasher.combine(cappedRetries)
-      hasher.combine(refreshedCredentials)
-      hasher.combine(notBefore)
-      hasher.combine(random)
-      hasher.combine(queue)
-    }
+extension Machine: Equatable {
+  public static func == (left: Machine, right: Machine) -> Bool {
+    left.policy === right.policy && left.state == right.state && left.primary == right.primary
+      && left.standby == right.standby && left.nextDeadline == right.nextDeadline
+      && left.plans == right.plans && left.now == right.now && left.lastEpoch == right.lastEpoch
+      && left.lastDialAt == right.lastDialAt && left.budgetFullAt == right.budgetFullAt
+      && left.resumableUntil == right.resumableUntil && left.lastCause == right.lastCause
+      && left.wanted == right.wanted && left.endpoints == right.endpoints
+      && left.run == right.run && left.surroundings == right.surroundings
+      && left.learnedInterval == right.learnedInterval
+      && left.roundTripEstimate == right.roundTripEstimate && left.random == right.random
+      && left.queue == right.queue
   }
-#endif
 
-extension Machine {
   /// The same machine with its clock read at `instant`: what an ignored input leaves behind.
   package func withClock(at instant: Instant) -> Machine {
     var machine = self

@@ -7,49 +7,50 @@
 /// effects in order, and calls again with ``Input/deadlineReached`` once the time in
 /// ``nextDeadline`` has come.
 public struct Machine: Sendable {
-  /// The knobs.
-  public let policy: Policy
+  /// The knobs; replaced by ``adopt(_:at:into:)``.
+  public internal(set) var policy: Policy
   /// What the machine does.
   public internal(set) var state: State = .idle
   /// The attempt that counts; a value exactly while ``state`` is `linked`.
   public internal(set) var primary: Link?
-  /// Reserved for the replacement that opens beside the primary in a planned rollover; always nil.
+  /// In a planned rollover, the replacement that opens beside the primary, and once it has taken
+  /// over the old link, which finishes what it was given.
   public internal(set) var standby: Link?
   /// When the driver must send ``Input/deadlineReached``; nil while nothing is waited for.
   public internal(set) var nextDeadline: Instant?
 
-  /// Whether the application wants a connection. Written by connect and close alone (I1).
-  var wanted = false
-  var endpoint = EndpointID(0)
-  var path = PathStatus.unknown
-  var lifecycle = Lifecycle.foreground
-  var demand = true
+  /// When something beside the link's own deadline is due. Derived where its facts change, since
+  /// nearly every transition changes none.
+  var planned = Instant.never
+  var plans = Plans()
 
   /// The last instant seen; an earlier one is taken for it.
   var now = Instant.origin
   var lastEpoch = Epoch(0)
   /// When the last dial was made, or credentials were asked for; the next keeps its distance.
   var lastDialAt: Instant?
+  /// When the retry budget will be full again.
+  var budgetFullAt = Instant.origin
+  /// Until when the session of the last link can be resumed.
+  var resumableUntil = Instant.origin
   /// The cause of the last end; nil in a run that had none.
   var lastCause: Cause?
-  /// Dials since the last reset; probes of a path that is down are not counted.
-  var attempts: UInt32 = 0
-  // Two counts, so that a regained path forgets only what was the network's fault.
-  var networkFailures: UInt32 = 0
-  var otherFailures: UInt32 = 0
-  /// The wait drawn last since the last reset: decorrelated jitter draws from it.
-  var lastWait = TimeSpan.zero
-  /// Time spent on dials and waits since the last reset; holds and a path that is down are free.
-  var spent = TimeSpan.zero
-  /// Retries spent on causes whose verdict caps them, since the last reset.
-  var cappedRetries: UInt8 = 0
-  /// A verdict's one retry with fresh credentials was spent since the last reset.
-  var refreshedCredentials = false
-  /// Before this instant nobody but the user dials: the minimum delay of a verdict.
-  var notBefore: Instant?
+  /// Whether the application wants a connection. Written by connect and close alone (I1).
+  var wanted = false
+  var endpoints = Endpoints()
+  var run = Run()
+  var surroundings = Surroundings()
+
+  /// Derived where policy, path or what was learned change.
+  var rhythm = Rhythm()
+  /// Whether some link drains; derived with what is planned.
+  var drains = false
+  /// The interval that a silently lost link taught; zero if none did.
+  var learnedInterval = TimeSpan.zero
+  var roundTripEstimate = RoundTrip()
 
   var random: SplitMix64
-  var queue: SendQueue
+  var queue = SendQueue()
 
   /// Makes a machine at rest.
   /// - Parameters:
@@ -58,7 +59,7 @@ public struct Machine: Sendable {
   public init(policy: Policy, seed: UInt64) {
     self.policy = policy
     random = SplitMix64(seed: seed)
-    queue = SendQueue(lanes: policy.lanes)
+    rhythm = derivedRhythm
   }
 
   /// Takes an input, changes state, and says what to do.
@@ -76,7 +77,11 @@ public struct Machine: Sendable {
     if instant > now { now = instant }
     let disposition = dispatch(input, into: &effects)
     // What was ignored changed nothing, and an offer sees to its own expiry.
-    if case .accepted = disposition { nextDeadline = deriveNextDeadline() }
+    if case .accepted = disposition {
+      if drains { seeOffDrained(into: &effects) }
+      nextDeadline = deriveNextDeadline()
+    }
+    queue.reportPressure(into: &effects)
     #if DEBUG
       if let broken = brokenInvariant { trap(broken, input) }
     #endif
@@ -86,26 +91,39 @@ public struct Machine: Sendable {
   @inline(always)
   private mutating func dispatch(_ input: Input, into effects: inout Effects) -> Disposition {
     switch input {
-    case .connect(let endpoint): return connect(to: endpoint, into: &effects)
-    case .close: return close(into: &effects)
+    case .transport(let epoch, let event):
+      if primary?.epoch == epoch { return transportReported(event, into: &effects) }
+      guard standby?.epoch == epoch else { return .ignored(.staleEpoch) }
+      return replan(standbyReported(event, into: &effects))
     case .offer(let lane, let byteCount):
       return offer(to: lane, byteCount: byteCount, into: &effects)
     case .cancel(let id):
-      let cancelled = queue.cancel(id, into: &effects)
-      return cancelled ? .accepted : .ignored(.redundant)
-    case .demandChanged(let demand): return demandChanged(demand, into: &effects)
-    case .lifecycleChanged(let lifecycle): return lifecycleChanged(lifecycle, into: &effects)
-    case .pathChanged(let status): return pathChanged(status, into: &effects)
+      return queue.cancel(id, into: &effects) ? .accepted : .ignored(.redundant)
+    case .resized(let id, let byteCount):
+      return queue.resize(id, byteCount: byteCount) ? .accepted : .ignored(.redundant)
     case .deadlineReached: return deadlineReached(into: &effects)
+    case .connect(let endpoint, let count):
+      return replan(connect(to: endpoint, count: count, into: &effects))
+    case .close: return replan(close(draining: false, into: &effects))
+    case .drain: return replan(close(draining: true, into: &effects))
+    case .demandChanged(let demand): return replan(demandChanged(demand, into: &effects))
+    case .lifecycleChanged(let lifecycle):
+      return replan(lifecycleChanged(lifecycle, into: &effects))
+    case .pathChanged(let path): return replan(pathChanged(path, into: &effects))
+    case .policyReplaced: return replan(policyReplaced(into: &effects))
     case .credentials(let epoch, let answer):
-      return credentialsAnswered(epoch, answer, into: &effects)
-    case .transport(let epoch, let event):
-      guard primary?.epoch == epoch else { return .ignored(.staleEpoch) }
-      return transportReported(event, into: &effects)
+      return replan(credentialsAnswered(epoch, answer, into: &effects))
     case .session(let epoch, let event):
-      guard primary?.epoch == epoch else { return .ignored(.staleEpoch) }
-      return sessionReported(event, into: &effects)
+      return replan(sessionReported(epoch, event, into: &effects))
     }
+  }
+
+  /// Derives what is planned anew, after an input that can have changed it.
+  @inline(never)
+  mutating func replan(_ disposition: Disposition) -> Disposition {
+    drains = primary?.stage == .draining || standby?.stage == .draining
+    planned = derivedPlanned
+    return disposition
   }
 }
 
@@ -116,10 +134,11 @@ extension Machine {
   public var phase: Phase {
     if let primary {
       switch primary.stage {
+      case .authorizing: return .waitingForCredentials
       case .connecting: return .connecting
       case .authenticating: return .authenticating
       case .open: return .open
-      case .closing: return .closing
+      case .draining, .closing: return .closing
       }
     }
     switch state {
@@ -135,19 +154,26 @@ extension Machine {
 
   /// How many messages of a lane live: waiting and in flight.
   public func pendingCount(in lane: LaneID) -> (waiting: Int, inFlight: Int) {
-    guard Int(lane.rawValue) < policy.lanes.count else { return (0, 0) }
-    let lane = queue[Int(lane.rawValue)]
+    guard let lane = queue[Int(lane.rawValue)] else { return (0, 0) }
     return (Int(lane.waiting), Int(lane.inFlight))
   }
-}
 
-extension Machine {
+  /// The smoothed time from a ping to its answer (RFC 6298 section 2); nil before the first on this
+  /// link.
+  public var roundTrip: TimeSpan? {
+    let micros = roundTripEstimate.smoothed
+    return micros > 0 ? .microseconds(Int64(micros)) : nil
+  }
+
   /// The highest epoch there has been.
   package var newestEpoch: Epoch { lastEpoch }
 
   /// The message taken last in a lane, whatever became of it; nil before the first.
   package func newestMessage(in lane: LaneID) -> MessageID? {
-    let newest = queue[Int(lane.rawValue)].lastID
+    guard let newest = queue[Int(lane.rawValue)]?.lastID else { return nil }
     return newest.sequence > 0 ? newest : nil
   }
+
+  /// What the reachability signal says, once it has stood.
+  var path: PathStatus { surroundings.path.status }
 }

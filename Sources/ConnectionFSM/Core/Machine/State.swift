@@ -43,7 +43,7 @@ extension Machine {
     public enum Tier: UInt8, CaseIterable, BitwiseCopyable, Sendable {
       /// Ordinary retries.
       case fast
-      /// Reserved for rare retries after a long outage; not entered yet.
+      /// Rare retries in a long outage (``Patience``); no messages are held.
       case slow
     }
 
@@ -53,10 +53,8 @@ extension Machine {
     public let tier: Tier
   }
 
-  /// The credentials provider was asked for the attempt of this epoch.
+  /// The credentials provider was asked for the attempt of the newest epoch.
   public struct WaitingForCredentials: Equatable, BitwiseCopyable, Sendable {
-    /// The epoch that the dial will have.
-    public let epoch: Epoch
     /// When the provider was asked.
     public let since: Instant
   }

@@ -35,6 +35,11 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
   public var overflow: Overflow
   /// How many messages may be with the transport and not settled. Default 64.
   public var window: UInt32
+  /// From how many live messages on the lane is said to be under pressure; by default never.
+  public var highWater: UInt32
+  /// Down to how many live messages the pressure lasts; below ``highWater``, so that it does not
+  /// flicker. Default 0.
+  public var lowWater: UInt32
 
   /// Makes a lane.
   public init(
@@ -43,7 +48,9 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
     countLimit: UInt32 = 1000,
     byteLimit: UInt32 = 8 << 20,
     overflow: Overflow = .reject,
-    window: UInt32 = 64
+    window: UInt32 = 64,
+    highWater: UInt32 = .max,
+    lowWater: UInt32 = 0
   ) {
     self.delivery = delivery
     self.timeToLive = timeToLive
@@ -51,6 +58,8 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
     self.byteLimit = byteLimit
     self.overflow = overflow
     self.window = window
+    self.highWater = highWater
+    self.lowWater = lowWater
   }
 
   func validate() throws(PolicyError) {
@@ -60,5 +69,8 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
     }
     guard byteLimit > 0 else { throw PolicyError("lane.byteLimit", "must be at least 1") }
     guard window > 0 else { throw PolicyError("lane.window", "must be at least 1") }
+    guard highWater > lowWater else {
+      throw PolicyError("lane.highWater", "must be above lane.lowWater")
+    }
   }
 }

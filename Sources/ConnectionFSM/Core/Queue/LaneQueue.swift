@@ -29,6 +29,11 @@ struct LaneQueue: Sendable {
   /// When the oldest waiting message expires; `never` if none does. Derived at the end of each
   /// change.
   private(set) var nextExpiry = Instant.never
+  /// What flies was given to the link that drains beside its replacement. The lane moves over once
+  /// nothing flies, so that two links never share its order.
+  private(set) var fliesOnOldLink = false
+  /// The lane is above its high water mark, and has not come down to the low one since.
+  private(set) var isPressed = false
 
   init(_ id: LaneID, _ lane: Lane) {
     self.lane = lane
@@ -75,7 +80,8 @@ extension LaneQueue {
       }
     }
     append(byteCount: newBytes, at: now)
-    if let epoch, inFlight < lane.window {
+    if count >= lane.highWater { isPressed = true }
+    if let epoch, inFlight < lane.window, !fliesOnOldLink {
       launchNewest(on: epoch, into: &effects)
     } else if waiting == 1, let timeToLive = lane.timeToLive {
       // The first to wait; behind others it changes nothing.
@@ -128,17 +134,36 @@ extension LaneQueue {
     head = 0
   }
 
-  /// Moves waiting messages into flight, as many as the window admits.
-  mutating func launch(on epoch: Epoch, into effects: inout Effects) {
-    guard inFlight < lane.window, inFlight < count else { return }
-    let launched = min(lane.window &- inFlight, count &- inFlight)
+  /// Moves waiting messages into flight, as many as the window admits and no more than `most`.
+  /// - Returns: How many.
+  @discardableResult
+  mutating func launch(
+    on epoch: Epoch, atMost most: UInt32 = .max, into effects: inout Effects
+  ) -> UInt32 {
+    guard inFlight < lane.window, inFlight < count, most > 0, !fliesOnOldLink else { return 0 }
+    let launched = min(lane.window &- inFlight, count &- inFlight, most)
     let first = self[inFlight].id
     inFlight &+= launched
     let last = self[inFlight &- 1].id
     if sentThrough < last { sentThrough = last }
     effects.append(.transmit(epoch, MessageRange(first, last)))
     deriveNextExpiry()
+    return launched
   }
+
+  /// The payload of a waiting message was replaced: it keeps its place and its age.
+  /// - Returns: False if it does not wait here, or the new size has no room.
+  mutating func resize(_ id: MessageID, byteCount newBytes: UInt32) -> Bool {
+    guard let place = waitingPlace(of: id), id > sentThrough else { return false }
+    let oldBytes = self[place].byteCount
+    guard newBytes <= bytesLeft &+ oldBytes else { return false }
+    self[place].byteCount = newBytes
+    bytesLeft = bytesLeft &+ oldBytes &- newBytes
+    return true
+  }
+
+  /// A replacement took over: what flies stays with the old link.
+  mutating func linkReplaced() { fliesOnOldLink = inFlight > 0 }
 }
 
 // MARK: Ending
@@ -162,8 +187,15 @@ extension LaneQueue {
       count &-= 1
       inFlight &-= 1
     } while inFlight > 0 && self[0].id <= id
+    if inFlight == 0 { fliesOnOldLink = false }
+    noteRelief()
     effects.append(.settle(MessageRange(first, last), outcome))
     return true
+  }
+
+  @inline(always)
+  private mutating func noteRelief() {
+    if isPressed, count <= lane.lowWater { isPressed = false }
   }
 
   /// The link is gone: what was in flight is in doubt, or waits again in its old order.
@@ -171,6 +203,7 @@ extension LaneQueue {
     switch lane.delivery {
     case .atLeastOnce:
       inFlight = 0
+      fliesOnOldLink = false
       deriveNextExpiry()
     case .atMostOnce:
       _ = settle(through: lastID, promise: .atMostOnce, as: .inDoubt, into: &effects)
@@ -193,30 +226,35 @@ extension LaneQueue {
 
   /// Takes one waiting message back; false if it does not wait here.
   mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
+    guard let place = waitingPlace(of: id) else { return false }
+    remove(1, self[place].byteCount, at: place, as: .cancelled, into: &effects)
+    deriveNextExpiry()
+    return true
+  }
+
+  private func waitingPlace(of id: MessageID) -> UInt32? {
     var low = inFlight
     var high = count
     while low < high {
       let middle = low + (high - low) / 2
       if self[middle].id < id { low = middle + 1 } else { high = middle }
     }
-    guard low < count, self[low].id == id else { return false }
-    remove(1, self[low].byteCount, at: low, as: .cancelled, into: &effects)
-    deriveNextExpiry()
-    return true
+    return low < count && self[low].id == id ? low : nil
   }
 
-  /// Takes every waiting message back.
-  mutating func cancelWaiting(into effects: inout Effects) {
-    var cancelledBytes: UInt32 = 0
-    for place in inFlight..<count { cancelledBytes &+= self[place].byteCount }
-    remove(waiting, cancelledBytes, at: inFlight, as: .cancelled, into: &effects)
+  /// Ends every waiting message.
+  mutating func endWaiting(as outcome: Outcome, into effects: inout Effects) {
+    var endedBytes: UInt32 = 0
+    for place in inFlight..<count { endedBytes &+= self[place].byteCount }
+    remove(waiting, endedBytes, at: inFlight, as: outcome, into: &effects)
     deriveNextExpiry()
   }
 
   /// Ends everything.
   mutating func endAll(into effects: inout Effects) {
     inFlight = 0
-    cancelWaiting(into: &effects)
+    fliesOnOldLink = false
+    endWaiting(as: .cancelled, into: &effects)
   }
 
   /// Ends entries that do not fly and closes the gap by moving the older ones up.
@@ -231,6 +269,7 @@ extension LaneQueue {
     head &+= removed
     count &-= removed
     bytesLeft &+= removedBytes
+    noteRelief()
   }
 
   /// Never-sent and in-doubt are different words: what some transport was given before is in doubt,
@@ -264,7 +303,8 @@ extension LaneQueue: Equatable {
     guard
       left.count == right.count, left.inFlight == right.inFlight,
       left.byteCount == right.byteCount, left.lastID == right.lastID,
-      left.sentThrough == right.sentThrough
+      left.sentThrough == right.sentThrough, left.fliesOnOldLink == right.fliesOnOldLink,
+      left.isPressed == right.isPressed
     else { return false }
     for place in 0..<left.count {
       let (one, other) = (left[place], right[place])
@@ -285,6 +325,7 @@ extension LaneQueue: Equatable {
       hasher.combine(lastID)
       hasher.combine(sentThrough)
       hasher.combine(byteCount)
+      hasher.combine(fliesOnOldLink)
       for place in 0..<count {
         hasher.combine(self[place].id)
         hasher.combine(self[place].offeredAt)

@@ -1,64 +1,70 @@
-/// The pending-send queue: up to four lanes, inline, the first served first.
-struct SendQueue: Sendable {
+/// The pending-send queue: up to four lanes, the first served first.
+struct SendQueue: Equatable, Sendable {
   static let laneLimit = 4
 
-  // Four properties, because the lanes must lie inside the machine: an array would put even an
-  // unused queue on the heap. A lane that the policy does not have stays empty for ever.
-  private var lane0: LaneQueue
-  private var lane1: LaneQueue
-  private var lane2: LaneQueue
-  private var lane3: LaneQueue
-  private let laneCount: UInt8
+  // Made by the first offer: a queue that is never used owns no memory.
+  private var lanes: [LaneQueue] = []
   /// When the next waiting message expires; `never` if none does. Derived where lanes change, since
   /// the machine asks after every transition, and most of those do not touch the queue.
   private(set) var nextExpiry = Instant.never
+  /// The lanes above their water mark, as they are and as they were last told of.
+  private var pressed = LaneSet()
+  private var toldPressed = LaneSet()
 
-  /// Makes an empty queue; the policy has seen to it that there are 1 to 4 lanes.
-  init(lanes: [Lane]) {
-    laneCount = UInt8(lanes.count)
-    let last = lanes.count - 1
-    lane0 = LaneQueue(LaneID(0), lanes[0])
-    lane1 = LaneQueue(LaneID(1), lanes[min(1, last)])
-    lane2 = LaneQueue(LaneID(2), lanes[min(2, last)])
-    lane3 = LaneQueue(LaneID(3), lanes[min(3, last)])
-  }
+  /// A copy of a lane, to look at; nil before the first offer to any.
+  subscript(lane: Int) -> LaneQueue? { lane < lanes.count ? lanes[lane] : nil }
 
-  /// A copy, to look at.
-  subscript(lane: Int) -> LaneQueue {
-    switch lane {
-    case 0: lane0
-    case 1: lane1
-    case 2: lane2
-    default: lane3
-    }
-  }
+  /// Whether no message waits.
+  var hasNoneWaiting: Bool { lanes.allSatisfy { $0.waiting == 0 } }
+  /// Whether no message lives.
+  var isEmpty: Bool { lanes.allSatisfy { $0.count == 0 } }
+  /// Whether some message was given to the link that drains.
+  var fliesOnOldLink: Bool { lanes.contains { $0.fliesOnOldLink } }
 
-  // Not a subscript that yields the lane: a coroutine that is not inlined allocates its frame.
-  @inline(always)
-  private mutating func withLane<Result>(
-    _ id: LaneID, _ body: (inout LaneQueue) -> Result
-  ) -> Result {
-    switch id.rawValue {
-    case 0: body(&lane0)
-    case 1: body(&lane1)
-    case 2: body(&lane2)
-    default: body(&lane3)
-    }
-  }
+  /// How many messages were ever given to a link, redelivery not counted.
+  var sentCount: UInt64 { lanes.reduce(0) { $0 &+ $1.sentThrough.sequence } }
 
+  // By pointer: each subscript of an array asks anew whether the array is shared.
   @inline(always)
   private mutating func forEachLane(_ body: (inout LaneQueue) -> Void) {
-    body(&lane0)
-    body(&lane1)
-    body(&lane2)
-    body(&lane3)
-    deriveNextExpiry()
+    var next = Instant.never
+    var nowPressed = LaneSet()
+    lanes.withUnsafeMutableBufferPointer { lanes in
+      for place in lanes.indices {
+        body(&lanes[place])
+        next = min(next, lanes[place].nextExpiry)
+        if lanes[place].isPressed { nowPressed.toggle(place) }
+      }
+    }
+    nextExpiry = next
+    pressed = nowPressed
   }
 
+  /// Does something with one lane, and derives what follows from it.
   @inline(always)
-  private mutating func deriveNextExpiry() {
-    nextExpiry =
-      min(min(lane0.nextExpiry, lane1.nextExpiry), min(lane2.nextExpiry, lane3.nextExpiry))
+  private mutating func withLane<Result>(
+    _ place: Int, _ body: (inout LaneQueue) -> Result
+  ) -> Result {
+    let (result, hasNewExpiry, isPressed) = lanes.withUnsafeMutableBufferPointer { lanes in
+      let expiry = lanes[place].nextExpiry
+      let result = body(&lanes[place])
+      return (result, lanes[place].nextExpiry != expiry, lanes[place].isPressed)
+    }
+    if hasNewExpiry { nextExpiry = derivedExpiry }
+    if isPressed != pressed.contains(place) { pressed.toggle(place) }
+    return result
+  }
+
+  /// The expiry that the messages have.
+  var derivedExpiry: Instant {
+    var next = Instant.never
+    for lane in lanes { next = min(next, lane.nextExpiry) }
+    return next
+  }
+
+  /// Whether the expiry that is kept is the one that the messages have.
+  var keepsExpiry: Bool {
+    lanes.allSatisfy { $0.nextExpiry == $0.derivedExpiry } && nextExpiry == derivedExpiry
   }
 }
 
@@ -68,36 +74,52 @@ extension SendQueue {
   /// Takes a message or turns it away; may evict older ones, and gives it to the link if it can.
   @inline(always)
   mutating func offer(
-    _ id: LaneID, byteCount: UInt32, at now: Instant, launchedOn epoch: Epoch?,
+    _ id: LaneID, byteCount: UInt32, at now: Instant, launchedOn epoch: Epoch?, terms: [Lane],
     into effects: inout Effects
   ) -> Disposition {
-    guard id.rawValue < laneCount else { return .rejected(.noSuchLane) }
-    let (disposition, hasNewExpiry) = withLane(id) { lane in
-      let expiry = lane.nextExpiry
-      let disposition = lane.offer(
-        byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
-      return (disposition, lane.nextExpiry != expiry)
+    let place = Int(id.rawValue)
+    guard place < terms.count else { return .rejected(.noSuchLane) }
+    if lanes.isEmpty { makeLanes(terms) }
+    return withLane(place) { lane in
+      lane.offer(byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
     }
-    if hasNewExpiry { deriveNextExpiry() }
-    return disposition
+  }
+
+  @inline(never)
+  private mutating func makeLanes(_ terms: [Lane]) {
+    for (place, lane) in terms.enumerated() { lanes.append(LaneQueue(LaneID(UInt8(place)), lane)) }
   }
 
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
   @inline(always)
   mutating func launch(on epoch: Epoch, into effects: inout Effects) {
-    forEachLane { lane in
-      if lane.waiting > 0 { lane.launch(on: epoch, into: &effects) }
+    let hasLaunched = lanes.withUnsafeMutableBufferPointer { lanes in
+      var launched: UInt32 = 0
+      for place in lanes.indices where lanes[place].waiting > 0 {
+        launched |= lanes[place].launch(on: epoch, into: &effects)
+      }
+      return launched > 0
     }
+    if hasLaunched { nextExpiry = derivedExpiry }
+  }
+
+  /// Gives so many waiting messages to the link, the first lane's first.
+  mutating func launch(on epoch: Epoch, atMost most: UInt32, into effects: inout Effects) {
+    var left = most
+    forEachLane { lane in left -= lane.launch(on: epoch, atMost: left, into: &effects) }
   }
 
   /// Ends what the transport reported of a lane with the given promise; false if it ended nothing.
   @inline(always)
   mutating func settle(
-    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
+    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, onOldLink: Bool,
+    into effects: inout Effects
   ) -> Bool {
-    // What flies does not expire, so there is nothing to derive.
-    withLane(id.lane) { lane in
-      lane.settle(through: id, promise: promise, as: outcome, into: &effects)
+    let place = Int(id.lane.rawValue)
+    guard place < lanes.count else { return false }
+    return withLane(place) { lane in
+      lane.fliesOnOldLink == onOldLink
+        && lane.settle(through: id, promise: promise, as: outcome, into: &effects)
     }
   }
 
@@ -106,16 +128,29 @@ extension SendQueue {
     forEachLane { $0.linkEnded(into: &effects) }
   }
 
-  /// Takes one waiting message back; false if it does not wait.
-  mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
-    let cancelled = withLane(id.lane) { $0.cancel(id, into: &effects) }
-    deriveNextExpiry()
-    return cancelled
+  /// A replacement took over: what flies stays with the old link until that ends.
+  mutating func linkReplaced() { forEachLane { $0.linkReplaced() } }
+
+  /// The old link is gone; what the new one carries flies on.
+  mutating func oldLinkEnded(into effects: inout Effects) {
+    forEachLane { if $0.fliesOnOldLink { $0.linkEnded(into: &effects) } }
   }
 
-  /// Takes every waiting message back.
-  mutating func cancelWaiting(into effects: inout Effects) {
-    forEachLane { $0.cancelWaiting(into: &effects) }
+  /// Takes one waiting message back; false if it does not wait.
+  mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
+    let place = Int(id.lane.rawValue)
+    return place < lanes.count && withLane(place) { $0.cancel(id, into: &effects) }
+  }
+
+  /// Notes the new size of a waiting message; false if it does not wait, or has no room.
+  mutating func resize(_ id: MessageID, byteCount: UInt32) -> Bool {
+    let place = Int(id.lane.rawValue)
+    return place < lanes.count && lanes[place].resize(id, byteCount: byteCount)
+  }
+
+  /// Ends every waiting message.
+  mutating func endWaiting(as outcome: Outcome, into effects: inout Effects) {
+    forEachLane { $0.endWaiting(as: outcome, into: &effects) }
   }
 
   /// Ends every message there is.
@@ -130,24 +165,15 @@ extension SendQueue {
     forEachLane { $0.expire(at: now, into: &effects) }
   }
 
-  /// Whether the expiry that is kept is the one that the messages have.
-  var keepsExpiry: Bool {
-    let first = min(lane0.derivedExpiry, lane1.derivedExpiry)
-    return nextExpiry == min(first, min(lane2.derivedExpiry, lane3.derivedExpiry))
-  }
-}
-
-extension SendQueue: Equatable {
-  static func == (left: SendQueue, right: SendQueue) -> Bool {
-    left.lane0 == right.lane0 && left.lane1 == right.lane1 && left.lane2 == right.lane2
-      && left.lane3 == right.lane3
+  /// Tells once of each change of pressure.
+  @inline(always)
+  mutating func reportPressure(into effects: inout Effects) {
+    guard pressed != toldPressed else { return }
+    toldPressed = pressed
+    effects.append(.pressureChanged(pressed))
   }
 }
 
 #if !hasFeature(Embedded)
-  extension SendQueue: Hashable {
-    func hash(into hasher: inout Hasher) {
-      for lane in 0..<Self.laneLimit { hasher.combine(self[lane]) }
-    }
-  }
+  extension SendQueue: Hashable {}
 #endif

@@ -24,6 +24,9 @@ public struct TimeSpan: Equatable, Comparable, BitwiseCopyable, Sendable {
   @inlinable
   public static var zero: TimeSpan { TimeSpan(nanoseconds: 0) }
 
+  /// Longer than anything that is waited for.
+  static var endless: TimeSpan { TimeSpan(nanoseconds: .max) }
+
   /// A whole number of seconds.
   public static func seconds(_ count: Int64) -> TimeSpan { scaled(count, by: 1_000_000_000) }
 

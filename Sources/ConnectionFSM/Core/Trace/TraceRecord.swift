@@ -55,8 +55,8 @@ extension Input {
   public var epoch: Epoch? {
     switch self {
     case .credentials(let epoch, _), .transport(let epoch, _), .session(let epoch, _): epoch
-    case .connect, .close, .offer, .cancel, .demandChanged, .lifecycleChanged, .pathChanged,
-      .deadlineReached:
+    case .connect, .close, .drain, .offer, .cancel, .resized, .demandChanged, .lifecycleChanged,
+      .pathChanged, .policyReplaced, .deadlineReached:
       nil
     }
   }

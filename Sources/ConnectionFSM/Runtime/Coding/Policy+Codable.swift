@@ -3,8 +3,10 @@
 
 extension Policy: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case connectDeadline, closeDeadline, backoff, minimumDialSpacing, heartbeat, path
-    case sessionDeadline, credentialsDeadline, lanes, overrides
+    case connectDeadline, connectDeadlineLimit, closeDeadline, drainDeadline
+    case backoff, minimumDialSpacing, retryBudget, patience, heartbeat, beat, path, lifecycle
+    case shufflesEndpoints, sessionDeadline, resumeWindow, credentialsDeadline, pacing, rollover
+    case lanes, overrides
   }
 
   public convenience init(from decoder: any Decoder) throws {
@@ -13,14 +15,25 @@ extension Policy: Codable {
     let defaults = try Policy()
     try self.init(
       connectDeadline: values.value(.connectDeadline, else: defaults.connectDeadline),
+      connectDeadlineLimit: values.optional(
+        .connectDeadlineLimit, else: defaults.connectDeadlineLimit),
       closeDeadline: values.value(.closeDeadline, else: defaults.closeDeadline),
+      drainDeadline: values.value(.drainDeadline, else: defaults.drainDeadline),
       backoff: values.value(.backoff, else: defaults.backoff),
       minimumDialSpacing: values.value(.minimumDialSpacing, else: defaults.minimumDialSpacing),
-      heartbeat: values.contains(.heartbeat)
-        ? values.decodeIfPresent(Heartbeat.self, forKey: .heartbeat) : defaults.heartbeat,
+      retryBudget: values.optional(.retryBudget, else: defaults.retryBudget),
+      patience: values.optional(.patience, else: defaults.patience),
+      heartbeat: values.optional(.heartbeat, else: defaults.heartbeat),
+      beat: values.optional(.beat, else: defaults.beat),
       path: values.value(.path, else: defaults.path),
-      sessionDeadline: values.decodeIfPresent(TimeSpan.self, forKey: .sessionDeadline),
-      credentialsDeadline: values.decodeIfPresent(TimeSpan.self, forKey: .credentialsDeadline),
+      lifecycle: values.value(.lifecycle, else: defaults.lifecycle),
+      shufflesEndpoints: values.value(.shufflesEndpoints, else: defaults.shufflesEndpoints),
+      sessionDeadline: values.optional(.sessionDeadline, else: defaults.sessionDeadline),
+      resumeWindow: values.optional(.resumeWindow, else: defaults.resumeWindow),
+      credentialsDeadline: values.optional(
+        .credentialsDeadline, else: defaults.credentialsDeadline),
+      pacing: values.optional(.pacing, else: defaults.pacing),
+      rollover: values.optional(.rollover, else: defaults.rollover),
       lanes: values.value(.lanes, else: defaults.lanes),
       overrides: values.value(.overrides, else: defaults.overrides))
   }
@@ -28,109 +41,36 @@ extension Policy: Codable {
   public func encode(to encoder: any Encoder) throws {
     var values = encoder.container(keyedBy: CodingKeys.self)
     try values.encode(connectDeadline, forKey: .connectDeadline)
+    try values.encodeIfPresent(connectDeadlineLimit, forKey: .connectDeadlineLimit)
     try values.encode(closeDeadline, forKey: .closeDeadline)
+    try values.encode(drainDeadline, forKey: .drainDeadline)
     try values.encode(backoff, forKey: .backoff)
     try values.encode(minimumDialSpacing, forKey: .minimumDialSpacing)
+    try values.encodeIfPresent(retryBudget, forKey: .retryBudget)
+    try values.encodeIfPresent(patience, forKey: .patience)
+    // Null where there is none: an absent key is the default.
     try values.encode(heartbeat, forKey: .heartbeat)
+    try values.encodeIfPresent(beat, forKey: .beat)
     try values.encode(path, forKey: .path)
+    try values.encode(lifecycle, forKey: .lifecycle)
+    if shufflesEndpoints { try values.encode(shufflesEndpoints, forKey: .shufflesEndpoints) }
     try values.encodeIfPresent(sessionDeadline, forKey: .sessionDeadline)
+    try values.encodeIfPresent(resumeWindow, forKey: .resumeWindow)
     try values.encodeIfPresent(credentialsDeadline, forKey: .credentialsDeadline)
+    try values.encodeIfPresent(pacing, forKey: .pacing)
+    try values.encodeIfPresent(rollover, forKey: .rollover)
     try values.encode(lanes, forKey: .lanes)
     if !overrides.isEmpty { try values.encode(overrides, forKey: .overrides) }
-  }
-}
-
-extension PathPolicy.Loss: Codable {
-  public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
-  public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
-}
-
-extension Lane.Delivery: Codable {
-  public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
-  public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
-}
-
-extension Lane.Overflow: Codable {
-  public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
-  public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
-}
-
-extension Heartbeat: Codable {
-  enum CodingKeys: String, CodingKey, CaseIterable { case interval, timeout }
-
-  public init(from decoder: any Decoder) throws {
-    try decoder.rejectUnknownKeys(CodingKeys.self)
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    let defaults = Heartbeat()
-    self = Heartbeat(
-      interval: try values.value(.interval, else: defaults.interval),
-      timeout: try values.value(.timeout, else: defaults.timeout))
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(interval, forKey: .interval)
-    try values.encode(timeout, forKey: .timeout)
-  }
-}
-
-extension PathPolicy: Codable {
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case onLoss, suspectTimeout, probeInterval, returnJitter
-  }
-
-  public init(from decoder: any Decoder) throws {
-    try decoder.rejectUnknownKeys(CodingKeys.self)
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    let defaults = PathPolicy()
-    self = PathPolicy(
-      onLoss: try values.value(.onLoss, else: defaults.onLoss),
-      suspectTimeout: try values.value(.suspectTimeout, else: defaults.suspectTimeout),
-      probeInterval: try values.value(.probeInterval, else: defaults.probeInterval),
-      returnJitter: try values.value(.returnJitter, else: defaults.returnJitter))
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(onLoss, forKey: .onLoss)
-    try values.encode(suspectTimeout, forKey: .suspectTimeout)
-    try values.encode(probeInterval, forKey: .probeInterval)
-    try values.encode(returnJitter, forKey: .returnJitter)
-  }
-}
-
-extension Lane: Codable {
-  enum CodingKeys: String, CodingKey, CaseIterable {
-    case delivery, timeToLive, countLimit, byteLimit, overflow, window
-  }
-
-  public init(from decoder: any Decoder) throws {
-    try decoder.rejectUnknownKeys(CodingKeys.self)
-    let values = try decoder.container(keyedBy: CodingKeys.self)
-    let defaults = Lane(try values.decode(Delivery.self, forKey: .delivery))
-    self = Lane(
-      defaults.delivery,
-      timeToLive: values.contains(.timeToLive)
-        ? try values.decodeIfPresent(TimeSpan.self, forKey: .timeToLive) : defaults.timeToLive,
-      countLimit: try values.value(.countLimit, else: defaults.countLimit),
-      byteLimit: try values.value(.byteLimit, else: defaults.byteLimit),
-      overflow: try values.value(.overflow, else: defaults.overflow),
-      window: try values.value(.window, else: defaults.window))
-  }
-
-  public func encode(to encoder: any Encoder) throws {
-    var values = encoder.container(keyedBy: CodingKeys.self)
-    try values.encode(delivery, forKey: .delivery)
-    try values.encode(timeToLive, forKey: .timeToLive)
-    try values.encode(countLimit, forKey: .countLimit)
-    try values.encode(byteLimit, forKey: .byteLimit)
-    try values.encode(overflow, forKey: .overflow)
-    try values.encode(window, forKey: .window)
   }
 }
 
 extension KeyedDecodingContainer {
   func value<Value: Decodable>(_ key: Key, else fallback: Value) throws -> Value {
     try decodeIfPresent(Value.self, forKey: key) ?? fallback
+  }
+
+  /// The value, nil for null, the fallback for an absent key.
+  func optional<Value: Decodable>(_ key: Key, else fallback: Value?) throws -> Value? {
+    contains(key) ? try decodeIfPresent(Value.self, forKey: key) : fallback
   }
 }

@@ -24,7 +24,7 @@ public final class Connection: Sendable {
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
     if policy.heartbeat != nil, !transport.canPing { throw .heartbeatNeedsPing }
-    if policy.sessionDeadline != nil || policy.credentialsDeadline != nil {
+    if policy.sessionDeadline != nil || policy.credentialsDeadline != nil || policy.beat != nil {
       throw .stageNeedsProvider
     }
     loop = transport.eventLoop
@@ -112,8 +112,8 @@ extension Connection {
   }
 
   /// Tells what the device's network looks like; a hint, see ``PathPolicy``.
-  public func pathChanged(to status: PathStatus) {
-    loop.execute { [driver] in driver.submit(.pathChanged(status)) }
+  public func pathChanged(to path: Path) {
+    loop.execute { [driver] in driver.submit(.pathChanged(path)) }
   }
 
   /// Tells what the device lets the application do: in the background nothing is dialled by itself,

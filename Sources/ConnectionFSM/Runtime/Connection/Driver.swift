@@ -210,8 +210,8 @@ extension Driver {
       case .transmit(let epoch, let range): transmit(range, on: epoch)
       case .settle(let range, let outcome): settle(range, outcome)
       case .ended(_, .closedByUser): owed.append { [unowned self] in finishClosing() }
-      case .ended: break
-      case .requestCredentials, .startSession:
+      case .ended, .pressureChanged: break
+      case .requestCredentials, .startSession, .sendBeat:
         preconditionFailure("Connection.init admits no policy with these stages")
       }
     }
@@ -230,7 +230,8 @@ extension Driver {
   }
 
   private func deliver(_ message: Message, from epoch: Epoch) {
-    guard let link = machine.primary, link.epoch == epoch else { return }
+    // Of the link that counts, or of the one it has replaced and that finishes.
+    guard machine.primary?.epoch == epoch || machine.standby?.epoch == epoch else { return }
     observers.received(message)
   }
 }
