@@ -76,7 +76,8 @@ extension Machine {
     case .linked: form.add(6, bits: 3)
     }
     // One that was counted above the limit may be taken back, to the limit and not below.
-    let mayTakeBack = primary?.isCounted == true && primary?.stage != .open
+    let isUnderWay = primary?.stage == .connecting || primary?.stage == .authenticating
+    let mayTakeBack = isUnderWay && primary?.isCounted == true
     run.add(to: &form, at: now, mayTakeBack: mayTakeBack)
   }
 
