@@ -84,15 +84,14 @@ extension Explorer {
   /// Explores until nothing new is found, or all sequences of so many moves.
   /// - Parameters:
   ///   - depth: How many moves at most; nil for any number.
-  ///   - stateLimit: With so many situations known no further level is begun.
   ///   - report: Told now and then how far it is.
   /// - Throws: The first ``Counterexample``.
   package mutating func explore(
-    depth: Int? = nil, stateLimit: Int = .max, report: (Result) -> Void = { _ in }
+    depth: Int?, report: (Result) -> Void = { _ in }
   ) throws(Counterexample) -> Result {
     var frontier = [initial]
     var scratch = initial
-    while !frontier.isEmpty, result.depth < depth ?? .max, result.states < stateLimit {
+    while !frontier.isEmpty, result.depth < depth ?? .max {
       for place in frontier.indices {
         try expand(&frontier[place], with: &scratch)
         if place & 0x1FFF == 0x1FFF { report(result) }

@@ -1,8 +1,8 @@
 // All moves, and how they are called in tables and lists.
 
-extension Move: CaseIterable {
-  /// Every move, with the two lanes that explorations have; the order in which moves are tried.
-  package static let allCases: [Move] = {
+extension Move {
+  /// Every move, with two lanes; the order in which they are tried.
+  static let all: [Move] = {
     var moves: [Move] = Wish.allCases.map { .wish($0) }
     moves += Condition.allCases.map { .condition($0) }
     moves += Passage.allCases.map { .time($0) }
@@ -18,19 +18,29 @@ extension Move: CaseIterable {
     return moves
   }()
 
+  /// Every kind of move: which lane it is about makes no other kind.
+  package static let kinds = all.filter { $0 == $0.kind }
+
+  /// The move for the first lane.
+  package var kind: Move {
+    switch self {
+    case .message(let wish, _): .message(wish, lane: 0)
+    case .report(let report, _, let attempt): .report(report, lane: 0, of: attempt)
+    case .wish, .condition, .time, .answer: self
+    }
+  }
 }
 
 extension Move: CustomStringConvertible {
-  /// `offer large (lane 0)`, `opened (older attempt)`.
+  /// The kind in words: `offer large`, `opened (past attempt)`.
   package var description: String {
     switch self {
     case .wish(let wish): Self.words("\(wish)")
-    case .message(let wish, let lane): Self.words("\(wish)") + " (lane \(lane))"
+    case .message(let wish, _): Self.words("\(wish)")
     case .condition(let condition): Self.words("\(condition)")
     case .time(let passage): Self.words("\(passage)")
     case .answer(let answer, let attempt): Self.words("\(answer)") + attempt.words
-    case .report(let report, let lane, let attempt):
-      Self.words("\(report)") + " (lane \(lane))" + attempt.words
+    case .report(let report, _, let attempt): Self.words("\(report)") + attempt.words
     }
   }
 

@@ -46,7 +46,7 @@ package struct RandomWalk {
 
   private mutating func anyStep() -> Step {
     while true {
-      let move = Move.allCases[Int(choice.next(through: UInt64(Move.allCases.count - 1)))]
+      let move = Move.all[Int(choice.next(through: UInt64(Move.all.count - 1)))]
       if let step = move.step(for: &machine, scale: scale) { return step }
     }
   }

@@ -16,19 +16,19 @@ package struct Slice: Sendable {
   package let moves: [Move]
   /// What the moves stand for.
   package let scale: Scale
-  /// Whether it has a fixed point that can be reached; else it is explored to a bound.
-  package let hasEnd: Bool
+  /// How many moves deep it is explored; nil explores to the fixed point, where nothing is new.
+  package let depth: Int?
 
   init(
     _ name: String, _ summary: String, _ policy: Policy, _ moves: [Move], endpoints: UInt8 = 1,
-    hasEnd: Bool = true
+    depth: Int? = nil
   ) {
     self.name = name
     self.summary = summary
     self.policy = policy
     self.moves = moves
     scale = Scale(unit: .nanoseconds(1), endpoints: endpoints)
-    self.hasEnd = hasEnd
+    self.depth = depth
   }
 }
 
@@ -53,7 +53,7 @@ extension Slice {
   private static func lanes() throws(PolicyError) -> Slice {
     Slice(
       "lanes", "two lanes: windows, expiry, eviction, redelivery, doubt, pressure",
-      try policy(lanes: [once, again]), core + messages + answers(.blocked, .writable))
+      try policy(lanes: [once, keep]), core + messages + answers(.blocked, .writable))
   }
 
   private static func session() throws(PolicyError) -> Slice {
@@ -144,13 +144,14 @@ extension Slice {
   private static func rollover() throws(PolicyError) -> Slice {
     Slice(
       "rollover", "make before break: a replacement beside the link, and the old one's end",
-      try policy {
+      try policy(lanes: [keep]) {
         $0.rollover = Rollover(maxAge: units(3), dither: units(1), returnAfter: units(2))
         $0.credentialsDeadline = units(1)
       },
-      core + answers(.credentials, .noCredentials, .drainRequested, .betterPath)
+      core + answers(.credentials, .noCredentials, .drainRequested, .betterPath, .blocked)
+        + answers(to: .standby)
         + [.message(.offer, lane: 0), .report(.acknowledgedOldest, lane: 0, of: .current)]
-        + [.report(.acknowledgedOldest, lane: 0, of: .standby)],
+        + Move.Report.allCases.map { .report($0, lane: 0, of: .standby) },
       endpoints: 2)
   }
 
@@ -168,10 +169,13 @@ extension Slice {
   private static func drain() throws(PolicyError) -> Slice {
     Slice(
       "drain", "links that finish what they were given, by wish and for the background",
-      try policy(lanes: [once]) { $0.lifecycle = LifecyclePolicy(backgroundGrace: units(1)) },
+      try policy(lanes: [plain]) { $0.lifecycle = LifecyclePolicy(backgroundGrace: units(1)) },
       core + [.wish(.drain)] + answers(.blocked, .writable)
         + conditions(.background, .foreground)
-        + [.message(.offer, lane: 0), .report(.writtenOldest, lane: 0, of: .current)])
+        + Move.MessageWish.allCases.map { .message($0, lane: 0) }
+        + Move.Attempt.allCases.flatMap { attempt in
+          Move.Report.allCases.map { .report($0, lane: 0, of: attempt) }
+        })
   }
 
   private static func patience() throws(PolicyError) -> Slice {
@@ -188,7 +192,7 @@ extension Slice {
   private static func product() throws(PolicyError) -> Slice {
     Slice(
       "product", "everything at once, to a bound",
-      try policy(backoff: backoff(attemptLimit: 3, elapsedLimit: units(6)), lanes: [once, again]) {
+      try policy(backoff: backoff(attemptLimit: 3, elapsedLimit: units(6)), lanes: [once, keep]) {
         $0.heartbeat = Heartbeat(interval: units(3), timeout: units(2))
         $0.sessionDeadline = units(2)
         $0.resumeWindow = units(2)
@@ -197,7 +201,7 @@ extension Slice {
         $0.rollover = Rollover(maxAge: units(3), dither: units(1), returnAfter: units(2))
         $0.patience = Patience(fastFor: units(5), slowWait: units(2))
       },
-      Move.allCases, endpoints: 2, hasEnd: false)
+      Move.all, endpoints: 2, depth: 7)
   }
 }
 
@@ -212,6 +216,10 @@ extension Slice {
   /// Answers, each to every attempt.
   private static func answers(_ answers: Move.Answer...) -> [Move] {
     Move.Attempt.allCases.flatMap { attempt in answers.map { .answer($0, to: attempt) } }
+  }
+
+  private static func answers(to attempt: Move.Attempt) -> [Move] {
+    Move.Answer.allCases.map { .answer($0, to: attempt) }
   }
 
   private static func conditions(_ conditions: Move.Condition...) -> [Move] {
@@ -254,6 +262,10 @@ extension Slice {
     window: 1, highWater: 2)
   private static let again = Lane(
     .atLeastOnce, timeToLive: units(2), countLimit: 2, byteLimit: 3, overflow: .reject, window: 2)
+  private static let plain = Lane(
+    .atMostOnce, timeToLive: nil, countLimit: 2, byteLimit: 3, overflow: .reject, window: 2)
+  private static let keep = Lane(
+    .atLeastOnce, timeToLive: nil, countLimit: 2, byteLimit: 3, overflow: .reject, window: 2)
 
   private static func backoff(
     attemptLimit: UInt32? = nil, elapsedLimit: TimeSpan? = nil
