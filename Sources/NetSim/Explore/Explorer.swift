@@ -169,7 +169,9 @@ extension Explorer {
     var effects = Effects()
     var steps: [Step] = []
     for way in path.reversed() {
-      guard let step = slice.moves[Int(way.move)].step(for: &machine, scale: slice.scale) else { break }
+      guard let step = slice.moves[Int(way.move)].step(for: &machine, scale: slice.scale) else {
+        break
+      }
       machine.dice = SplitMix64(seed: Dice.seeds[Int(way.dice)])
       machine.handle(step.input, at: step.instant, into: &effects)
       steps.append(step)

@@ -131,8 +131,9 @@ extension Move.Attempt {
     case .past:
       // At most three are not over: two links, and one that waits for credentials.
       var past = newest.rawValue
-      while past > 0, past == machine.primary?.epoch.rawValue ?? newest.rawValue
-        || past == machine.standby?.epoch.rawValue
+      while past > 0,
+        past == machine.primary?.epoch.rawValue ?? newest.rawValue
+          || past == machine.standby?.epoch.rawValue
       {
         past -= 1
       }
@@ -236,7 +237,8 @@ extension Move.MessageWish {
     case .offerTooLarge: return .offer(lane, byteCount: .max)
     case .cancelOldestWaiting: return oldest.map { .cancel($0) }
     case .cancelNewestWaiting:
-      return waiting < 2 ? nil : machine.message(inFlight + waiting - 1, in: lane).map { .cancel($0) }
+      return waiting < 2
+        ? nil : machine.message(inFlight + waiting - 1, in: lane).map { .cancel($0) }
     case .cancelInFlight:
       return inFlight == 0 ? nil : machine.message(0, in: lane).map { .cancel($0) }
     case .cancelOver: return .cancel(MessageID(lane: lane, sequence: 0))
