@@ -29,9 +29,8 @@ extension Machine {
     form.add(wanted)
     // Without a limit on the time spent it does not matter whether there was a dial, but how long
     // the next one must keep its distance.
-    form.add(
-      lastDialAt ?? .longAgo, before: now, limit: max(limits.spacing, limits.elapsed ?? .zero))
-    form.add(limits.elapsed != nil && lastDialAt == nil)
+    form.add(lastDialAt, before: now, limit: max(limits.spacing, limits.elapsed ?? .zero))
+    form.add(limits.elapsed != nil && lastDialAt == .longAgo)
     if limits.hasBudget { form.add(budgetFullAt, after: now) }
     if limits.resumes {
       form.add(resumableUntil > .origin)
@@ -218,9 +217,4 @@ extension LaneQueue {
       form.add(entry.offeredAt, before: now, limit: timeToLive)
     }
   }
-}
-
-extension Instant {
-  /// Before anything that matters.
-  package static let longAgo = Instant(nanoseconds: .min)
 }
