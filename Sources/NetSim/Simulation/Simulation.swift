@@ -81,14 +81,18 @@ public struct Simulation: Sendable {
     {
       coming.schedule(.interface(from), at: Self.instant(first), by: Actor.story.rawValue)
     }
-    let begin = actions.firstIndex(where: \.needsConnect)
+    // A story that connects by itself does so when it says, unless it begins with a link.
+    let begin =
+      actions.contains(where: \.connects)
+      ? actions.prefix(1).firstIndex(where: \.isNetwork)
+      : actions.firstIndex(where: \.needsConnect)
     var last = 0.0
     for (index, step) in scenario.steps.enumerated() {
       guard step.t >= last else {
         throw ScenarioError(step: index + 1, "t is earlier than that of the step before")
       }
       last = step.t
-      if index == begin, !actions[..<index].contains(where: \.connects) {
+      if index == begin {
         coming.schedule(.connect, at: Self.instant(step), by: Actor.story.rawValue)
       }
       coming.schedule(.step(index), at: Self.instant(step), by: Actor.story.rawValue)
@@ -237,6 +241,11 @@ extension Action {
     case .app(.connect), .fleet: true
     case .app, .device, .network, .environment, .provider, .callback, .expectation, .mark: false
     }
+  }
+
+  fileprivate var isNetwork: Bool {
+    if case .network = self { return true }
+    return false
   }
 
   /// Whether it makes no sense without a wish to be connected.
