@@ -40,7 +40,8 @@ extension Machine {
     if let grace = policy.lifecycle.backgroundGrace {
       switch surroundings.lifecycle {
       case .foreground: break
-      case .background: at = surroundings.lifecycleSince + grace
+      // Who opened it in the background wants it.
+      case .background: at = max(surroundings.lifecycleSince, link.since) + grace
       case .suspended: at = surroundings.lifecycleSince
       }
     }

@@ -182,7 +182,10 @@ extension Machine {
   mutating func finish(_ link: Link, into effects: inout Effects) {
     guard link.ending == .byUser || !wanted else {
       retire(link, because: link.ending.cause, into: &effects)
-      return seekLink(.scheduled, into: &effects)
+      guard link.ending == .recalled else { return seekLink(.scheduled, into: &effects) }
+      // A new run, perhaps elsewhere: the old session is nothing to it.
+      resumableUntil = .origin
+      return seekLink(.userAsked, into: &effects)
     }
     primary = nil
     plans = Plans()

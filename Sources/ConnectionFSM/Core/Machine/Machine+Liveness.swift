@@ -14,7 +14,12 @@ extension Machine {
       return
     }
     self.link.suspect = true
-    ping(.doubt, into: &effects)
+    // On waking, the timer that is overdue may have asked just now.
+    if link.askedAt == now, link.question == .silence {
+      self.link.question = .doubt
+    } else {
+      ping(.doubt, into: &effects)
+    }
   }
 
   @inline(always)
