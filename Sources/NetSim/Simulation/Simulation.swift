@@ -81,7 +81,13 @@ public struct Simulation: Sendable {
     {
       coming.schedule(.interface(from), at: Self.instant(first), by: Actor.story.rawValue)
     }
-    let begin = actions.firstIndex(where: \.needsConnect)
+    // What the network does needs somebody who connects; a message may be offered before that, in a
+    // story that connects at all.
+    let begin = actions.firstIndex { action in
+      if case .network = action { return true }
+      guard case .app(.send) = action else { return false }
+      return !actions.contains(where: \.connects)
+    }
     var last = 0.0
     for (index, step) in scenario.steps.enumerated() {
       guard step.t >= last else {
@@ -236,14 +242,6 @@ extension Action {
     switch self {
     case .app(.connect), .fleet: true
     case .app, .device, .network, .environment, .provider, .callback, .expectation, .mark: false
-    }
-  }
-
-  /// Whether it makes no sense without a wish to be connected.
-  fileprivate var needsConnect: Bool {
-    switch self {
-    case .app(.send), .network: true
-    case .app, .device, .environment, .provider, .callback, .expectation, .fleet, .mark: false
     }
   }
 }
