@@ -184,7 +184,7 @@ struct TimeToLiveTests {
     rig.transport(.opened)
     for _ in 1...3 { rig.feed(.offerA()) }
     let step = rig.transport(.written(through: .a(1)), at: .seconds(20))
-    #expect(step.text == "a1 written, a2-a3 expired")
+    #expect(step.text == "a2-a3 expired, a1 written")
     rig.transport(.writabilityChanged(false))
     rig.feed(.offerA())
     #expect(rig.transport(.writabilityChanged(true), at: .seconds(40)).text == "a4 expired")
@@ -216,4 +216,10 @@ struct TimeToLiveTests {
     }
     #expect(rig.transport(.opened, at: .seconds(21)).effects.count == 12)
   }
+}
+
+@Suite("Size")
+struct SizeTests {
+  @Test("a machine is at most 384 bytes, and an unused queue owns no memory")
+  func machine() { #expect(MemoryLayout<Machine>.size <= 384, "\(MemoryLayout<Machine>.size)") }
 }

@@ -48,6 +48,9 @@ struct DemoTests {
       (["connect", "tcp://h:1", "--lane", "x"], "there are at-most-once, at-least-once"),
       (["serve", "tcp://127.0.0.1:0", "--mute", "--refuse"], "one way to misbehave"),
       (["serve", "tcp://127.0.0.1:0", "--slow", "0"], "--slow “0” is no whole number"),
+      (["why", "a"], "name a trace and the number of a step"),
+      (["why", "a", "0"], "“0” is no number of a step"),
+      (["why", "a", "1", "2"], "“2” is one word too many"),
       (["table", "--format", "x"], "there are text, mermaid, dot, markdown"),
     ])
   func usage(arguments: [String], problem: String) throws {
@@ -71,7 +74,7 @@ struct DemoTests {
   @Test("there is help for the tool and for every command, and a version")
   func help() throws {
     let page = try Demo.run("help").output
-    for name in ["tour", "scenarios", "simulate", "serve", "connect", "table", "bench"] {
+    for name in ["tour", "scenarios", "simulate", "serve", "connect", "table", "why", "bench"] {
       #expect(page.contains("  \(name) "))
       let own = try Demo.run("help", name)
       #expect(own.status == 0)

@@ -36,7 +36,10 @@ private enum BuiltIn {
     var lines = [try encoder.encode(TraceHeader(policy: scenario.policy, seed: scenario.seed))]
     var steps: [TraceRecord] = []
     try simulation.run { if case .step(let record) = $0 { steps.append(record) } }
-    lines += try steps.map { try encoder.encode(TraceLine($0)) }
+    var causality = Causality()
+    lines += try steps.map { record in
+      try encoder.encode(TraceLine(record, parent: causality.parent(of: record)))
+    }
     return lines.map { String(decoding: $0, as: UTF8.self) + "\n" }.joined()
   }
 }

@@ -1,4 +1,5 @@
 import ConnectionFSM
+import Foundation
 import NetSim
 import Testing
 
@@ -88,10 +89,16 @@ struct TransitionTableExportTests {
     }
   }
 
-  @Test("the Mermaid diagram is that of its fixture: a change of the machine shows in it")
-  func mermaidIsGolden() throws {
-    // The new fixture, where a change is meant: fsm-demo table --format mermaid
-    #expect(try table.get().mermaid + "\n" == Fixtures.text("golden/states.mmd"))
+  @Test("the diagram of the README is the machine's: Scripts/diagram.sh makes it")
+  func readme() throws {
+    let readme = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+      .appendingPathComponent("README.md")
+    let page = try String(contentsOf: readme, encoding: .utf8)
+    let start = try #require(
+      page.range(of: "<!-- states begin: made by Scripts/diagram.sh -->\n```mermaid\n"))
+    let end = try #require(page.range(of: "\n```\n<!-- states end -->\n"))
+    #expect(try String(page[start.upperBound..<end.lowerBound]) == table.get().mermaid)
   }
 
   @Test("the DOT diagram lists each edge once")

@@ -61,6 +61,43 @@ extension RealSockets {
       await rig.stop()
     }
 
+    @Test("F03: what a scripted server does is told attempt by attempt, each with its end")
+    func told() async throws {
+      let policy = try Policy(
+        connectDeadline: .seconds(10), closeDeadline: .seconds(10),
+        backoff: Backoff(
+          first: .milliseconds(4), base: .milliseconds(2), cap: .milliseconds(8), jitter: .full,
+          stability: .seconds(10), attemptLimit: 2),
+        minimumDialSpacing: .milliseconds(1), heartbeat: nil)
+      let rig = try StoryRig(policy: policy, seed: 1)
+      let endpoint = try await rig.startServer()
+      await rig.killServer()
+      rig.connection.connect(to: endpoint)
+      await rig.reach(.closed)
+      _ = try await rig.startServer(port: endpoint.port)
+      rig.connection.connect(to: endpoint)
+      await rig.reach(.open)
+      await rig.connection.close()
+      let told = rig.journal.moments.map { moment in
+        guard case .waiting(let what, _, let attempt, let cause) = moment else { return moment }
+        return .waiting(for: what, until: nil, attempt: attempt, cause: cause)
+      }
+      #expect(
+        told.map(\.description) == [
+          "attempt 1 started: #1 to @1",
+          "attempt failed: #1 system(connectionRefused)",
+          "waiting for retry (attempt 1, system(connectionRefused))",
+          "attempt 2 started: #2 to @1",
+          "attempt failed: #2 system(connectionRefused)",
+          "closed: exhausted, system(connectionRefused)",
+          "attempt 1 started: #3 to @1",
+          "opened: #3",
+          "link ended: #3 closedByUser",
+          "closed: requested, closedByUser",
+        ])
+      await rig.stop()
+    }
+
     @Test("F47: a line that was not echoed is sent again on the next link, one that was is not")
     func redelivery() async throws {
       let rig = try StoryRig(policy: try quickPolicy(), seed: 1)

@@ -81,24 +81,30 @@ public struct Simulation: Sendable {
     {
       coming.schedule(.interface(from), at: Self.instant(first), by: Actor.story.rawValue)
     }
-    // What the network does needs somebody who connects; a message may be offered before that, in a
-    // story that connects at all.
-    let begin = actions.firstIndex { action in
-      if case .network = action { return true }
-      guard case .app(.send) = action else { return false }
-      return !actions.contains(where: \.connects)
-    }
     var last = 0.0
     for (index, step) in scenario.steps.enumerated() {
       guard step.t >= last else {
         throw ScenarioError(step: index + 1, "t is earlier than that of the step before")
       }
       last = step.t
-      if index == begin, !actions[..<index].contains(where: \.connects) {
+      if index == beginning {
         coming.schedule(.connect, at: Self.instant(step), by: Actor.story.rawValue)
       }
       coming.schedule(.step(index), at: Self.instant(step), by: Actor.story.rawValue)
       if case .callback = actions[index] { callbacks.append(index) }
+    }
+  }
+
+  /// The step that takes a connect before it for granted: the first one, if it is of the network;
+  /// in a story that never connects, the first that makes no sense without.
+  private var beginning: Int? {
+    if case .network = actions.first { return 0 }
+    if actions.contains(where: \.connects) { return nil }
+    return actions.firstIndex { action in
+      switch action {
+      case .app(.send), .network: true
+      case .app, .device, .environment, .provider, .callback, .expectation, .fleet, .mark: false
+      }
     }
   }
 

@@ -71,11 +71,25 @@ extension TransitionTable.Row {
   fileprivate var words: String {
     var words = (next == phase ? "  stays" : "→ \(next)").padded(to: 24)
     if disposition != "accepted" { words += disposition + (effects.isEmpty ? " " : ", ") }
-    words += effects.joined(separator: ", ")
+    words += Self.list(effects)
     if !sometimes.isEmpty {
-      words += (words.last == " " ? "" : " ") + "[\(sometimes.joined(separator: ", "))]"
+      words += (words.last == " " ? "" : " ") + "[\(Self.list(sometimes))]"
     }
     return words
+  }
+
+  /// `ended, settle expired/inDoubt`
+  private static func list(_ effects: [String]) -> String {
+    var words: [String] = []
+    for effect in effects {
+      let isNext = effect.hasPrefix("settle ") && words.last?.hasPrefix("settle ") == true
+      if isNext {
+        words[words.count - 1] += "/" + effect.dropFirst(7)
+      } else {
+        words.append(effect)
+      }
+    }
+    return words.joined(separator: ", ")
   }
 }
 

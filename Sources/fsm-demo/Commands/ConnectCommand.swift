@@ -116,10 +116,10 @@ struct ConnectCommand: Command {
   }
 
   private func conclude(_ session: ConnectSession, _ cause: Cause?) throws(Failure) {
-    let summary = session.summary
+    let statistics = session.statistics
     if format == .text {
-      Console.print("\nClosed after \(summary.figures), with seed \(seed).")
-      if let messages = summary.messages { Console.print("Messages: \(messages).") }
+      Console.print("\nClosed after \(statistics.figures), with seed \(seed).")
+      if let messages = statistics.messagesInWords { Console.print("Messages: \(messages).") }
     }
     if let cause { throw Failure(.failed, "\(endpoint) is closed for good: \(cause)") }
     let failed = session.failedMessages

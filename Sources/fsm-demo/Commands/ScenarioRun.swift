@@ -17,28 +17,28 @@ struct ScenarioRun {
   }
 
   /// - Throws: What went otherwise than the scenario says, after the trace up to there.
-  func run() throws(Failure) -> RunSummary {
+  func run() throws(Failure) -> Statistics {
     var simulation = try prepared()
-    let writer = TraceWriter(format)
-    var summary = RunSummary()
+    var writer = TraceWriter(format)
+    var statistics = Statistics()
     do {
       writer.begin(policy: scenario.policy, seed: seed)
       try simulation.run { event in
         switch event {
         case .step(let record):
-          summary.add(record)
+          statistics.add(record)
           writer.step(record)
         case .note(let instant, let note): writer.note(note, at: instant)
         }
       }
-      return summary
+      return statistics
     } catch let error as ScenarioError {
       throw Failure(.failed, "\(source): \(error)")
     } catch {
       throw Failure(
         .failed,
-        "\(source): line \(summary.steps) of the trace, at \(summary.end) s: \(error); a bug of "
-          + "this package, which the scenario with --seed \(seed) replays: please report it")
+        "\(source): line \(statistics.steps) of the trace, at \(statistics.end) s: \(error); a bug "
+          + "of this package, which the scenario with --seed \(seed) replays: please report it")
     }
   }
 }

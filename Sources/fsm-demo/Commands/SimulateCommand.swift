@@ -34,10 +34,10 @@ struct SimulateCommand: Command {
     case .builtIn(let name):
       run = ScenarioRun(try ScenarioFile.builtIn(name), from: name, options: options)
     }
-    let summary = try run.run()
+    let statistics = try run.run()
     guard options.format == .text else { return }
     Console.print(
-      "\n\(run.scenario.name) went as it says: \(summary.figures) of virtual time.")
-    if let messages = summary.messages { Console.print("Messages: \(messages).") }
+      "\n\(run.scenario.name) went as it says: \(statistics.figures) of virtual time.")
+    if let messages = statistics.messagesInWords { Console.print("Messages: \(messages).") }
   }
 }

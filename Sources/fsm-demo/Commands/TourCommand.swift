@@ -16,14 +16,14 @@ struct TourCommand: Command {
   func run() throws(Failure) {
     let scenario = try ScenarioFile.builtIn("tour")
     let run = ScenarioRun(scenario, from: "tour", options: options)
-    let summary = try run.run()
+    let statistics = try run.run()
     guard options.format == .text else { return }
     let demo = Tool.invocation
     Console.print(
       """
 
-      That was a whole life: \(summary.figures) of virtual time.
-      Each message ended once: \(summary.messages ?? "there were none").
+      That was a whole life: \(statistics.figures) of virtual time.
+      Each message ended once: \(statistics.messagesInWords ?? "there were none").
       Every wait was drawn from seed \(run.seed), which gives the same bytes on every computer.
 
       Replay it     \(demo) --seed \(run.seed)

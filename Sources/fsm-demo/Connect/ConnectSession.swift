@@ -17,7 +17,8 @@ final class ConnectSession: Sendable {
   }
 
   private struct Books {
-    var summary = RunSummary()
+    var writer: TraceWriter
+    var statistics = Statistics()
     /// Messages given to the connection that have no end yet.
     var pending = 0
     /// Messages that did not end well: rejected, cancelled, in doubt …
@@ -28,9 +29,8 @@ final class ConnectSession: Sendable {
   let events: AsyncStream<Event>
   private let mailbox: AsyncStream<Event>.Continuation
   private let loop: any EventLoop
-  private let writer: TraceWriter
   private let format: TraceFormat
-  private let books = Mutex(Books())
+  private let books: Mutex<Books>
   /// How many lines may be with the connection: the reader of a large file waits, and no message is
   /// turned away. 128 of the longest line fill the lane exactly.
   private let room = DispatchSemaphore(value: 128)
@@ -38,19 +38,21 @@ final class ConnectSession: Sendable {
   init(loop: any EventLoop, format: TraceFormat) {
     self.loop = loop
     self.format = format
-    writer = TraceWriter(format)
+    books = Mutex(Books(writer: TraceWriter(format)))
     (events, mailbox) = AsyncStream.makeStream()
   }
 
-  var summary: RunSummary { books.withLock { $0.summary } }
+  var statistics: Statistics { books.withLock { $0.statistics } }
   var failedMessages: Int { books.withLock { $0.failed } }
 
   func tell(_ event: Event) { mailbox.yield(event) }
 
   /// A step of the machine; on the loop.
   func step(_ record: TraceRecord) {
-    writer.step(record)
-    books.withLock { $0.summary.add(record) }
+    books.withLock { books in
+      books.writer.step(record)
+      books.statistics.add(record)
+    }
     guard record.to == .closed, record.from != .closed else { return }
     mailbox.yield(.closed(record.cause == .closedByUser ? nil : record.cause))
   }
@@ -58,7 +60,7 @@ final class ConnectSession: Sendable {
   /// Something that the user did or sees. JSON Lines keep standard output for the trace.
   func note(_ text: String) {
     switch format {
-    case .text: writer.note(text, at: loop.now)
+    case .text: books.withLock { $0.writer.note(text, at: loop.now) }
     case .jsonl: Console.remark(text)
     }
   }

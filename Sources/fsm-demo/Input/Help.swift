@@ -19,9 +19,9 @@ enum Help {
       Colour is for terminals only, and NO_COLOR turns it off. --version prints the version.
 
       Exit status: 0 all went well; 1 a scenario did not go as it says, a connection is closed
-      for good, or a message did not arrive for certain; 64 usage; 65 the file is no scenario;
-      66 it cannot be read; 69 no socket could be had; 74 output cannot be written; 130
-      interrupted twice.
+      for good, or a message did not arrive for certain; 64 usage; 65 the file is no scenario
+      or trace; 66 it cannot be read; 69 no socket could be had; 74 output cannot be written;
+      130 interrupted twice.
       """
   }
 
@@ -133,6 +133,19 @@ enum Help {
       fsm-demo table --format markdown                    every row, also what is ignored
       fsm-demo table --format mermaid                     a state diagram for GitHub and GitLab
       fsm-demo table --format dot | dot -Tsvg > fsm.svg   the same with Graphviz
+    """
+
+  static let why = """
+    Usage: fsm-demo why TRACE.jsonl STEP
+
+    Tells what led to a step of a trace: the chain of steps from the wish or the event that began
+    it, one a line. A deadline was set by an earlier step, an answer belongs to the step that asked;
+    the application's wishes and the device's events begin chains.
+
+      fsm-demo simulate --scenario dead-peer --format jsonl > trace.jsonl
+      fsm-demo why trace.jsonl 12
+
+    Exit status: 64 there is no such step; 65 the file is no trace; 66 it cannot be read.
     """
 
   static let bench = """

@@ -16,6 +16,7 @@ enum TraceFormat: String, CaseIterable {
 struct TraceWriter: Sendable {
   private let format: TraceFormat
   private let text = TraceText(colour: Console.usesColour)
+  private var causality = Causality()
 
   init(_ format: TraceFormat) { self.format = format }
 
@@ -26,10 +27,10 @@ struct TraceWriter: Sendable {
     }
   }
 
-  func step(_ record: TraceRecord) {
+  mutating func step(_ record: TraceRecord) {
     switch format {
     case .text: Console.print(text.line(record))
-    case .jsonl: write(TraceLine(record))
+    case .jsonl: write(TraceLine(record, parent: causality.parent(of: record)))
     }
   }
 

@@ -79,6 +79,7 @@ final class StoryRig: Sendable {
 final class Journal: Sendable {
   private struct Entries {
     var phases: [Phase] = [.idle]
+    var moments: [Moment] = []
     var dials = 0
     var causes: [Cause] = []
     var read: [String] = []
@@ -90,6 +91,7 @@ final class Journal: Sendable {
   func record(_ record: TraceRecord) {
     entries.withLock { entries in
       if record.to != record.from { entries.phases.append(record.to) }
+      entries.moments += record.moments
       for effect in record.effects {
         if case .openTransport = effect { entries.dials += 1 }
         if case .ended(_, let cause) = effect { entries.causes.append(cause) }
@@ -109,6 +111,7 @@ final class Journal: Sendable {
   }
 
   var phases: [Phase] { entries.withLock { $0.phases } }
+  var moments: [Moment] { entries.withLock { $0.moments } }
   var dials: Int { entries.withLock { $0.dials } }
   var causes: [Cause] { entries.withLock { $0.causes } }
   var linesRead: [String] { entries.withLock { $0.read } }

@@ -65,12 +65,9 @@ public struct LaneSet: Equatable, BitwiseCopyable, Sendable {
   init() {}
 
   /// Whether a lane is among them.
-  public func contains(_ lane: LaneID) -> Bool { contains(Int(lane.rawValue)) }
+  public func contains(_ lane: LaneID) -> Bool { bits & (1 &<< lane.rawValue) != 0 }
 
-  @inline(always)
-  func contains(_ place: Int) -> Bool { bits & (1 &<< UInt8(truncatingIfNeeded: place)) != 0 }
-
-  mutating func toggle(_ place: Int) { bits ^= 1 &<< UInt8(truncatingIfNeeded: place) }
+  mutating func insert(_ place: Int) { bits |= 1 &<< UInt8(truncatingIfNeeded: place) }
 }
 
 #if !hasFeature(Embedded)

@@ -87,6 +87,14 @@ extension Machine {
   }
 }
 
+extension Machine.Link {
+  /// What stands in the place of a link where there is none.
+  static var absent: Machine.Link {
+    Machine.Link(
+      epoch: Epoch(0), stage: .closing, at: .origin, pathIsDown: false, connectTimeouts: 0)
+  }
+}
+
 // MARK: Stages
 
 extension Machine.Link {

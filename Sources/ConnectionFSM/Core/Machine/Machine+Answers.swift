@@ -6,15 +6,18 @@ extension Machine {
   mutating func transportReported(
     _ event: TransportEvent, into effects: inout Effects
   ) -> Disposition {
-    switch event {
-    case .received:
+    // Nearly all that is reported; ahead of the jump table.
+    if case .received = event {
       // Before the open there is no silence to break; the connect deadline alone judges. Where only
       // a pong counts, nothing else does.
-      guard primary?.stage != .connecting, rhythm.anyByteCounts else { return .ignored(.redundant) }
-      primary?.hear(at: now)
+      guard link.stage != .connecting, rhythm.anyByteCounts else { return .ignored(.redundant) }
+      link.hear(at: now)
       return .accepted
+    }
+    switch event {
+    case .received: return .ignored(.redundant)
     case .pong(let number):
-      guard primary?.stage != .connecting else { return .ignored(.redundant) }
+      guard link.stage != .connecting else { return .ignored(.redundant) }
       heardPong(number)
       return .accepted
     case .written(let id):
@@ -22,25 +25,25 @@ extension Machine {
     case .acknowledged(let id):
       return settled(through: id, promise: .atLeastOnce, as: .acknowledged, into: &effects)
     case .writabilityChanged(let writable):
-      guard primary?.writable != writable else { return .ignored(.redundant) }
-      primary?.writable = writable
+      guard link.writable != writable else { return .ignored(.redundant) }
+      link.writable = writable
       launchWaiting(into: &effects)
       return .accepted
-    case .opened: return replan(opened(into: &effects))
+    case .opened: return replan(opened(into: &effects), into: &effects)
     case .failed(let cause):
       linkFailed(because: cause, into: &effects)
-      return replan(.accepted)
+      return replan(.accepted, into: &effects)
     case .closed(let code):
       linkFailed(because: .closedByPeer(code), into: &effects)
-      return replan(.accepted)
+      return replan(.accepted, into: &effects)
     case .viabilityChanged(let viable):
       guard !viable, primary?.suspect == false, primary?.stage == .open else {
         return .ignored(.redundant)
       }
       doubt(into: &effects)
       return .accepted
-    case .drainRequested: return replan(noticed(leavesEndpoint: true))
-    case .betterPathAvailable: return replan(noticed(leavesEndpoint: false))
+    case .drainRequested: return replan(noticed(leavesEndpoint: true), into: &effects)
+    case .betterPathAvailable: return replan(noticed(leavesEndpoint: false), into: &effects)
     }
   }
 
@@ -49,7 +52,7 @@ extension Machine {
     if policy.sessionDeadline == nil {
       open(into: &effects)
     } else {
-      primary?.authenticate(at: now)
+      self.link.authenticate(at: now)
       effects.append(.startSession(link.epoch, resuming: now < resumableUntil))
     }
     return .accepted
@@ -59,16 +62,19 @@ extension Machine {
   private mutating func settled(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
   ) -> Disposition {
+    let receptive = receptiveEpoch
+    // A late timer must not let out what has outlived its time.
+    if receptive != nil { queue.expire(at: now, into: &effects) }
     // An at-least-once message that was written still waits for its acknowledgement: redundant.
     let ended = queue.settle(
-      through: id, promise: promise, as: outcome, onOldLink: false, into: &effects)
-    guard ended else { return .ignored(.redundant) }
-    launchWaiting(into: &effects)
-    return .accepted
+      through: id, promise: promise, as: outcome, onOldLink: false, launchingOn: receptive,
+      into: &effects)
+    if drains { seeOffDrained(into: &effects) }
+    return ended || !effects.isEmpty ? .accepted : .ignored(.redundant)
   }
 
   private mutating func open(into effects: inout Effects) {
-    primary?.open(at: now)
+    self.link.open(at: now)
     run.connectTimeouts = 0
     resumableUntil = .origin
     linkOpened(into: &effects)
@@ -88,7 +94,7 @@ extension Machine {
       // The link is good, the old session is not: begin anew on it (RC171).
       guard resumableUntil > .origin else { return .ignored(.redundant) }
       resumableUntil = .origin
-      primary?.authenticate(at: now)
+      self.link.authenticate(at: now)
       effects.append(.startSession(epoch, resuming: false))
     case .refused(let refusal):
       resumableUntil = .origin

@@ -95,7 +95,7 @@ extension Machine {
     if let standby, !standby.isEnding { dropStandby(into: &effects) }
     if let link = primary {
       switch link.stage {
-      case .connecting, .authorizing: primary?.suspect = true
+      case .connecting, .authorizing: self.link.suspect = true
       case .open:
         switch policy.path.onLoss {
         case .close: cut(because: .pathLost, into: &effects)

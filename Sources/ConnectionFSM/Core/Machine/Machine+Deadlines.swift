@@ -106,15 +106,16 @@ extension Machine {
   /// What the link, or the state without one, waits for.
   @inline(always)
   var ownDeadline: Deadline? {
-    if let primary { return primary.deadline(under: policy, rhythm) }
+    if hasLink { return link.deadline(under: policy, rhythm) }
     return state.deadline(under: policy)
   }
 
   @inline(always)
-  func deriveNextDeadline() -> Instant? {
-    var next = min(queue.nextExpiry, planned)
-    if let own = ownDeadline?.at { next = min(next, own) }
-    return next == .never ? nil : next
+  var derivedDeadline: Instant {
+    let next = min(queue.nextExpiry, planned)
+    if link.stage == .open { return min(next, link.deadline(under: policy, rhythm).at) }
+    if let own = ownDeadline?.at { return min(next, own) }
+    return next
   }
 
   /// When something beside the link's own deadline is due.
@@ -142,16 +143,14 @@ extension Machine {
 extension Machine {
   @inline(always)
   mutating func deadlineReached(into effects: inout Effects) -> Disposition {
-    guard let deadline = nextDeadline, now >= deadline else { return .ignored(.early) }
+    guard now >= deadlineAt, deadlineAt != .never else { return .ignored(.early) }
     // All that a healthy, quiet link wants: its ping.
-    if let primary, primary.stage == .open, primary.askedAt == .never, now < planned,
-      now < queue.nextExpiry
-    {
+    if link.stage == .open, link.askedAt == .never, now < planned, now < queue.nextExpiry {
       ping(.silence, into: &effects)
       return .accepted
     }
     serveDeadlines(into: &effects)
-    return replan(.accepted)
+    return replan(.accepted, into: &effects)
   }
 
   /// Serves all that is due, in a fixed order: what is known of the path, the verdicts on links,

@@ -73,7 +73,7 @@ extension Machine {
   /// Before this instant only the user dials: spacing, budget, and what a verdict asked for.
   var earliestUnaskedDial: Instant {
     var earliest = run.notBefore
-    if let lastDialAt { earliest = max(earliest, lastDialAt + policy.minimumDialSpacing) }
+    earliest = max(earliest, lastDialAt + policy.minimumDialSpacing)
     if let budget = policy.retryBudget {
       // The bucket is a time: each dial puts its refilling off by one interval.
       let ahead = budget.interval.nanoseconds.multipliedReportingOverflow(

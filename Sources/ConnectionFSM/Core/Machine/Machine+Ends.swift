@@ -47,7 +47,7 @@ extension Machine {
   /// Counts the time since the dial; that of a stable link was not spent on trying, and a path that
   /// is down has its own clock.
   private mutating func spendAttempt() {
-    if path != .down, let lastDialAt { run.spent = run.spent + (now - lastDialAt) }
+    if path != .down { run.spent = run.spent + (now - lastDialAt) }
   }
 
   /// Counts a failure and decides between another try and the end, as the verdict says.

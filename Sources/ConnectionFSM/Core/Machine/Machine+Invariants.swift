@@ -48,7 +48,7 @@ extension Machine {
   private var brokenDeadlineInvariant: StaticString? {
     if planned != derivedPlanned { return "I4: the plan does not follow the facts" }
     if rhythm != derivedRhythm { return "I4: the ping interval does not follow" }
-    if nextDeadline != deriveNextDeadline() { return "I4: the deadline does not follow the facts" }
+    if deadlineAt != derivedDeadline { return "I4: the deadline does not follow the facts" }
     let needsDeadline: Bool
     switch phase {
     case .idle, .closed, .suspended: needsDeadline = false
@@ -86,7 +86,7 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
 extension Machine: Equatable {
   public static func == (left: Machine, right: Machine) -> Bool {
     left.policy === right.policy && left.state == right.state && left.primary == right.primary
-      && left.standby == right.standby && left.nextDeadline == right.nextDeadline
+      && left.standby == right.standby && left.deadlineAt == right.deadlineAt
       && left.plans == right.plans && left.now == right.now && left.lastEpoch == right.lastEpoch
       && left.lastDialAt == right.lastDialAt && left.budgetFullAt == right.budgetFullAt
       && left.resumableUntil == right.resumableUntil && left.lastCause == right.lastCause

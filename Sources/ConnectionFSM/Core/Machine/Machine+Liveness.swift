@@ -13,17 +13,16 @@ extension Machine {
     {
       return
     }
-    primary?.suspect = true
+    self.link.suspect = true
     ping(.doubt, into: &effects)
   }
 
   @inline(always)
   mutating func ping(_ question: Link.Question, into effects: inout Effects) {
-    primary?.ask(question, at: now)
-    guard let primary else { return }
+    link.ask(question, at: now)
     // Where the server sends the pings, to ask is to wait: one timeout beyond the interval.
     if question == .silence, rhythm.isServerDriven { return }
-    effects.append(.sendPing(primary.epoch, primary.lastPing))
+    effects.append(.sendPing(link.epoch, link.lastPing))
   }
 
   /// A late deadline is not evidence: after a sleep the answer may lie unread. Ask once more with a
@@ -33,9 +32,9 @@ extension Machine {
     guard let link = primary else { return }
     let isLate = now - due >= min(.seconds(1), link.patience(under: policy, rhythm))
     if isLate, !link.probedLate {
-      primary?.probedLate = true
+      self.link.probedLate = true
     } else {
-      primary?.missed = link.missed &+ 1
+      self.link.missed = link.missed &+ 1
       // A beat has one answer to give, and who is in doubt had its warning.
       let most = link.question == .silence ? policy.heartbeat?.misses ?? 1 : 1
       guard link.missed &+ 1 < most else { return cut(because: .timedOut(.pong), into: &effects) }
@@ -49,12 +48,11 @@ extension Machine {
 
   /// The answer to the ping of a number came.
   mutating func heardPong(_ number: UInt32) {
-    guard let link = primary else { return }
     // Asked twice, it is not known which of the two was answered (Karn's rule).
     if number == link.lastPing, link.askedAt != .never, link.missed == 0, !link.probedLate {
       roundTripEstimate.take(now - link.askedAt)
     }
-    primary?.hear(at: now)
+    link.hear(at: now)
   }
 }
 
@@ -122,9 +120,9 @@ extension Machine {
     guard let link = primary, let beat = policy.beat else { return }
     // A question of the heartbeat that waits for its answer is not asked anew.
     if beat.answerTimeout != nil, link.askedAt == .never || link.question == .beat {
-      primary?.ask(.beat, at: now)
+      self.link.ask(.beat, at: now)
     } else {
-      primary?.lastPing &+= 1
+      self.link.lastPing &+= 1
     }
     if let primary { effects.append(.sendBeat(primary.epoch, primary.lastPing)) }
   }

@@ -81,12 +81,13 @@ extension Machine {
   private mutating func settledOnOldLink(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
   ) -> Disposition {
-    let ended = queue.settle(
-      through: id, promise: promise, as: outcome, onOldLink: true, into: &effects)
-    guard ended else { return .ignored(.redundant) }
+    let receptive = receptiveEpoch
+    if receptive != nil { queue.expire(at: now, into: &effects) }
     // A lane that has nothing left on the old link moves over.
-    launchWaiting(into: &effects)
-    return .accepted
+    let ended = queue.settle(
+      through: id, promise: promise, as: outcome, onOldLink: true, launchingOn: receptive,
+      into: &effects)
+    return ended || !effects.isEmpty ? .accepted : .ignored(.redundant)
   }
 
   mutating func standbySessionReported(

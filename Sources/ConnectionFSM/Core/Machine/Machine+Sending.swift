@@ -5,24 +5,30 @@ extension Machine {
   mutating func offer(
     to lane: LaneID, byteCount: UInt32, into effects: inout Effects
   ) -> Disposition {
-    if let rejection { return .rejected(rejection) }
-    let receptive = receptiveEpoch
+    var receptive: Epoch?
+    if link.stage == .open {
+      if link.writable, plans.burstAt == .never { receptive = link.epoch }
+    } else {
+      if let rejection { return .rejected(rejection) }
+      receptive = receptiveEpoch
+    }
+    guard queue.has(lane) || queue.make(policy.lanes, for: lane) else {
+      return .rejected(.noSuchLane)
+    }
     let expiry = queue.nextExpiry
     // The timer may be late (a loaded loop, a sleep): what has outlived its time holds no place.
     queue.expire(at: now, into: &effects)
     // No other lane can have something to give: each gave what its window admits when it changed.
     let disposition = queue.offer(
-      lane, byteCount: byteCount, at: now, launchedOn: receptive, terms: policy.lanes,
-      into: &effects)
+      lane, byteCount: byteCount, at: now, launchedOn: receptive, into: &effects)
     // The one fact behind a deadline that an offer can change; mostly it does not.
-    if queue.nextExpiry != expiry { nextDeadline = deriveNextDeadline() }
+    if queue.nextExpiry != expiry { deadlineAt = derivedDeadline }
     return disposition
   }
 
-  @inline(always)
+  /// Why nothing is taken without an open link, if anything is against it.
   private var rejection: Rejection? {
     if let primary {
-      if primary.stage == .open { return nil }
       // A link that is let go for a while takes nothing; what comes then waits for the next.
       if primary.isEnding, !wanted || primary.ending == .byUser { return .closed }
     } else if case .closed = state {
@@ -44,10 +50,9 @@ extension Machine {
   /// The link that takes messages just now. While a backlog is paced, they wait behind it.
   @inline(always)
   var receptiveEpoch: Epoch? {
-    guard let primary, primary.stage == .open || primary.stage == .draining, primary.writable,
-      plans.burstAt == .never
+    guard link.stage == .open || link.stage == .draining, link.writable, plans.burstAt == .never
     else { return nil }
-    return primary.epoch
+    return link.epoch
   }
 }
 
@@ -88,24 +93,23 @@ extension Machine {
   /// Begins the end of the open link: it finishes what it was given, and then closes.
   mutating func windDown(_ ending: Link.Ending, into effects: inout Effects) {
     dropStandby(into: &effects)
-    primary?.drain(ending, at: now)
+    self.link.drain(ending, at: now)
     plans = Plans()
     launchWaiting(into: &effects)
   }
 
   /// Closes links that drain and have nothing left to finish.
   mutating func seeOffDrained(into effects: inout Effects) {
-    if let primary, primary.stage == .draining, queue.isEmpty { closeDrained(into: &effects) }
-    if let standby, standby.stage == .draining, !queue.fliesOnOldLink {
-      closeDrainedStandby(into: &effects)
-      planned = derivedPlanned
-    }
+    if link.stage == .draining, queue.isEmpty { closeDrained(into: &effects) }
+    if standby?.stage == .draining, !queue.fliesOnOldLink { closeDrainedStandby(into: &effects) }
+    drains = link.stage == .draining || standby?.stage == .draining
+    planned = derivedPlanned
   }
 
   /// The draining is over, finished or not.
   mutating func closeDrained(into effects: inout Effects) {
     guard let link = primary, link.stage == .draining else { return }
-    primary?.close(at: now)
+    self.link.close(at: now)
     effects.append(.closeTransport(link.epoch))
     if link.ending == .byUser || !wanted {
       queue.endWaiting(as: .cancelled, into: &effects)

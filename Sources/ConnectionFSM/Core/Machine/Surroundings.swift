@@ -1,15 +1,15 @@
 extension Machine {
   /// What the device and its network said last.
   struct Surroundings: Equatable, BitwiseCopyable, Sendable {
+    var reportedAt = Instant.origin
+    var lifecycleSince = Instant.origin
+    var demandSince = Instant.origin
     /// The path that counts.
     var path = Path.unknown
     /// The path as it was reported last; counts once it has stood for ``PathPolicy/debounce``.
     var reportedPath = Path.unknown
-    var reportedAt = Instant.origin
     var lifecycle = Lifecycle.foreground
-    var lifecycleSince = Instant.origin
     var demand = true
-    var demandSince = Instant.origin
   }
 
   /// What is forgotten together, when a link proved stable and when the user connects.
@@ -84,12 +84,12 @@ extension Machine {
   struct Plans: Equatable, BitwiseCopyable, Sendable {
     /// When the next beat of the application is due.
     var beatAt = Instant.never
-    /// How many messages had been sent when the last beat was due.
-    var sentAtBeat: UInt64 = 0
     /// When the next burst of the backlog leaves.
     var burstAt = Instant.never
     /// When a replacement is dialled.
     var replaceAt = Instant.never
+    /// How many messages had been sent when the last beat was due.
+    var sentAtBeat: UInt32 = 0
     /// The replacement goes to another endpoint of the list: this one asked to be left.
     var avoidsEndpoint = false
     /// Replacements that failed since the link opened.

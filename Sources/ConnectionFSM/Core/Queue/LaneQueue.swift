@@ -69,6 +69,7 @@ struct LaneQueue: Sendable {
 
 extension LaneQueue {
   /// Takes a message or turns it away; may evict older ones, and gives it to the link if it can.
+  @inline(always)
   mutating func offer(
     byteCount newBytes: UInt32, at now: Instant, launchedOn epoch: Epoch?,
     into effects: inout Effects
@@ -171,6 +172,7 @@ extension LaneQueue {
 extension LaneQueue {
   /// Ends what is in flight up to an id, if that is the promise of this lane; false if it
   /// ended nothing.
+  @inline(always)
   mutating func settle(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome,
     into effects: inout Effects

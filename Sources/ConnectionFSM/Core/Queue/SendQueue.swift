@@ -7,13 +7,17 @@ struct SendQueue: Equatable, Sendable {
   /// When the next waiting message expires; `never` if none does. Derived where lanes change, since
   /// the machine asks after every transition, and most of those do not touch the queue.
   private(set) var nextExpiry = Instant.never
-  /// The lanes above their water mark, as they are and as they were last told of.
+  /// The lanes that were last said to be under pressure.
   private var pressed = LaneSet()
-  private var toldPressed = LaneSet()
+  /// Whether any lane has a high water mark.
+  private(set) var hasMarks = false
 
   /// A copy of a lane, to look at; nil before the first offer to any.
   subscript(lane: Int) -> LaneQueue? { lane < lanes.count ? lanes[lane] : nil }
 
+  /// Whether the lane exists.
+  @inline(always)
+  func has(_ lane: LaneID) -> Bool { Int(lane.rawValue) < lanes.count }
   /// Whether no message waits.
   var hasNoneWaiting: Bool { lanes.allSatisfy { $0.waiting == 0 } }
   /// Whether no message lives.
@@ -22,43 +26,37 @@ struct SendQueue: Equatable, Sendable {
   var fliesOnOldLink: Bool { lanes.contains { $0.fliesOnOldLink } }
 
   /// How many messages were ever given to a link, redelivery not counted.
-  var sentCount: UInt64 { lanes.reduce(0) { $0 &+ $1.sentThrough.sequence } }
+  var sentCount: UInt32 {
+    lanes.reduce(0) { $0 &+ UInt32(truncatingIfNeeded: $1.sentThrough.sequence) }
+  }
 
   // By pointer: each subscript of an array asks anew whether the array is shared.
   @inline(always)
   private mutating func forEachLane(_ body: (inout LaneQueue) -> Void) {
     var next = Instant.never
-    var nowPressed = LaneSet()
     lanes.withUnsafeMutableBufferPointer { lanes in
       for place in lanes.indices {
         body(&lanes[place])
         next = min(next, lanes[place].nextExpiry)
-        if lanes[place].isPressed { nowPressed.toggle(place) }
       }
     }
     nextExpiry = next
-    pressed = nowPressed
   }
 
-  /// Does something with one lane, and derives what follows from it.
+  /// Does something with a lane that exists.
   @inline(always)
   private mutating func withLane<Result>(
     _ place: Int, _ body: (inout LaneQueue) -> Result
   ) -> Result {
-    let (result, hasNewExpiry, isPressed) = lanes.withUnsafeMutableBufferPointer { lanes in
-      let expiry = lanes[place].nextExpiry
-      let result = body(&lanes[place])
-      return (result, lanes[place].nextExpiry != expiry, lanes[place].isPressed)
+    lanes.withUnsafeMutableBufferPointer { lanes in
+      body(&lanes.baseAddress.unsafelyUnwrapped[place])
     }
-    if hasNewExpiry { nextExpiry = derivedExpiry }
-    if isPressed != pressed.contains(place) { pressed.toggle(place) }
-    return result
   }
 
   /// The expiry that the messages have.
   var derivedExpiry: Instant {
     var next = Instant.never
-    for lane in lanes { next = min(next, lane.nextExpiry) }
+    for place in lanes.indices { next = min(next, lanes[place].nextExpiry) }
     return next
   }
 
@@ -74,20 +72,32 @@ extension SendQueue {
   /// Takes a message or turns it away; may evict older ones, and gives it to the link if it can.
   @inline(always)
   mutating func offer(
-    _ id: LaneID, byteCount: UInt32, at now: Instant, launchedOn epoch: Epoch?, terms: [Lane],
+    _ id: LaneID, byteCount: UInt32, at now: Instant, launchedOn epoch: Epoch?,
     into effects: inout Effects
   ) -> Disposition {
     let place = Int(id.rawValue)
-    guard place < terms.count else { return .rejected(.noSuchLane) }
-    if lanes.isEmpty { makeLanes(terms) }
-    return withLane(place) { lane in
-      lane.offer(byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+    var hasNewExpiry = false
+    let disposition = withLane(place) { lane in
+      let expiry = lane.nextExpiry
+      let disposition = lane.offer(
+        byteCount: byteCount, at: now, launchedOn: epoch, into: &effects)
+      hasNewExpiry = lane.nextExpiry != expiry
+      return disposition
     }
+    if hasNewExpiry { nextExpiry = derivedExpiry }
+    return disposition
   }
 
+  /// Makes the lanes, if they are not there yet; false if this one is none of them.
   @inline(never)
-  private mutating func makeLanes(_ terms: [Lane]) {
-    for (place, lane) in terms.enumerated() { lanes.append(LaneQueue(LaneID(UInt8(place)), lane)) }
+  mutating func make(_ terms: [Lane], for id: LaneID) -> Bool {
+    if lanes.isEmpty {
+      for (place, lane) in terms.enumerated() {
+        lanes.append(LaneQueue(LaneID(UInt8(place)), lane))
+        if lane.highWater < .max { hasMarks = true }
+      }
+    }
+    return has(id)
   }
 
   /// Gives waiting messages to the link, lane by lane, as far as the windows admit.
@@ -109,18 +119,30 @@ extension SendQueue {
     forEachLane { lane in left -= lane.launch(on: epoch, atMost: left, into: &effects) }
   }
 
-  /// Ends what the transport reported of a lane with the given promise; false if it ended nothing.
+  /// Ends what the transport reported of a lane with the given promise, and lets the lane give the
+  /// link what its window admits now; no other lane has got room.
+  /// - Returns: False if it ended nothing.
   @inline(always)
   mutating func settle(
     through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, onOldLink: Bool,
-    into effects: inout Effects
+    launchingOn epoch: Epoch?, into effects: inout Effects
   ) -> Bool {
     let place = Int(id.lane.rawValue)
     guard place < lanes.count else { return false }
-    return withLane(place) { lane in
-      lane.fliesOnOldLink == onOldLink
-        && lane.settle(through: id, promise: promise, as: outcome, into: &effects)
+    // What flies does not expire, so without a launch there is nothing to derive.
+    var hasLaunched = false
+    let ended = withLane(place) { lane in
+      guard lane.fliesOnOldLink == onOldLink,
+        lane.settle(through: id, promise: promise, as: outcome, into: &effects)
+      else { return false }
+      if let epoch, lane.waiting > 0 {
+        lane.launch(on: epoch, into: &effects)
+        hasLaunched = true
+      }
+      return true
     }
+    if hasLaunched { nextExpiry = derivedExpiry }
+    return ended
   }
 
   /// The link is gone: at-most-once messages in flight are in doubt, at-least-once ones wait again.
@@ -139,7 +161,9 @@ extension SendQueue {
   /// Takes one waiting message back; false if it does not wait.
   mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
     let place = Int(id.lane.rawValue)
-    return place < lanes.count && withLane(place) { $0.cancel(id, into: &effects) }
+    guard place < lanes.count, lanes[place].cancel(id, into: &effects) else { return false }
+    nextExpiry = derivedExpiry
+    return true
   }
 
   /// Notes the new size of a waiting message; false if it does not wait, or has no room.
@@ -166,11 +190,13 @@ extension SendQueue {
   }
 
   /// Tells once of each change of pressure.
-  @inline(always)
+  @inline(never)
   mutating func reportPressure(into effects: inout Effects) {
-    guard pressed != toldPressed else { return }
-    toldPressed = pressed
-    effects.append(.pressureChanged(pressed))
+    var now = LaneSet()
+    for place in lanes.indices where lanes[place].isPressed { now.insert(place) }
+    guard now != pressed else { return }
+    pressed = now
+    effects.append(.pressureChanged(now))
   }
 }
 

@@ -14,8 +14,11 @@ public struct Instant: Equatable, Comparable, BitwiseCopyable, Sendable {
   @inlinable
   public static var origin: Instant { Instant(nanoseconds: 0) }
 
+  /// Earlier than anything that happens.
+  static var longAgo: Instant { Instant(nanoseconds: .min) }
+
   /// Later than anything that happens.
-  static let never = Instant(nanoseconds: .max)
+  @usableFromInline static var never: Instant { Instant(nanoseconds: .max) }
 
   @inlinable
   public static func < (left: Instant, right: Instant) -> Bool {

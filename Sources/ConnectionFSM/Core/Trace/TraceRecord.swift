@@ -1,4 +1,4 @@
-/// One step of a machine, complete enough to be replayed and compared.
+/// One step of a machine, complete enough to be replayed, compared, and told in words.
 public struct TraceRecord: Equatable, Sendable {
   /// The place in the trace, from 1.
   public let sequence: UInt64
@@ -10,17 +10,30 @@ public struct TraceRecord: Equatable, Sendable {
   public let disposition: Disposition
   /// The phase before.
   public let from: Phase
-  /// The phase after.
-  public let to: Phase
+  /// Where the machine is after the step, what it waits for, why, and until when.
+  public let explanation: Explanation
+  /// The state that the step led into, with its facts; nil where the state is what it was.
+  public let entered: Machine.State?
   /// What the owner had to do.
   public let effects: Effects
   /// When the machine wanted to be woken next.
   public let nextDeadline: Instant?
-  /// What led to the phase after, where it is one that has a cause.
-  public let cause: Cause?
-
   /// The attempt that the step is about: the input's own, else the current one; nil without any.
   public let epoch: Epoch?
+  /// The attempt that had opened and was not over before the step, of two the newer; nil if there
+  /// was none.
+  public let openBefore: Epoch?
+  /// The attempt that has opened and is not over after the step; nil if there is none.
+  public let openAfter: Epoch?
+}
+
+extension TraceRecord {
+  /// The phase after.
+  public var to: Phase { explanation.phase }
+  /// Dials since the last reset, the running one included: the number of the attempt.
+  public var attempt: UInt32 { explanation.attempt }
+  /// What led to the phase after, where it is one that has a cause.
+  public var cause: Cause? { to.hasCause ? explanation.cause : nil }
 }
 
 extension Machine {
@@ -29,19 +42,30 @@ extension Machine {
     _ input: Input, at instant: Instant, into effects: inout Effects, recordingAs sequence: UInt64
   ) -> TraceRecord {
     let from = phase
-    let before = primary?.epoch
+    let before = state
+    let link = primary
     let disposition = handle(input, at: instant, into: &effects)
     return TraceRecord(
       sequence: sequence, instant: now, input: input, disposition: disposition, from: from,
-      to: phase, effects: effects, nextDeadline: nextDeadline,
-      cause: phase.hasCause ? explain().cause : nil,
-      epoch: input.epoch ?? primary?.epoch ?? before)
+      explanation: explain(), entered: state == before ? nil : state, effects: effects,
+      nextDeadline: nextDeadline, epoch: input.epoch ?? primary?.epoch ?? link?.epoch,
+      openBefore: link?.opened, openAfter: primary?.opened)
+  }
+}
+
+extension Machine.Link {
+  /// Its epoch, once it has opened.
+  fileprivate var opened: Epoch? {
+    switch stage {
+    case .authorizing, .connecting, .authenticating: nil
+    case .open, .draining, .closing: epoch
+    }
   }
 }
 
 extension Phase {
   /// Whether something that went wrong leads to this phase.
-  var hasCause: Bool {
+  fileprivate var hasCause: Bool {
     switch self {
     case .offline, .backingOff, .closed: true
     case .idle, .waitingForCredentials, .suspended, .connecting, .authenticating, .open, .closing:

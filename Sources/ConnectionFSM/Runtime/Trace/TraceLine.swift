@@ -3,6 +3,9 @@ public let packageVersion = "0.1.0"
 
 /// The first line of a trace: what is needed to make it again.
 public struct TraceHeader: Codable, Equatable, Sendable {
+  /// The version of the trace format that this release writes and reads.
+  public static let currentFormat = 1
+
   /// The version of the trace format.
   public let format: Int
   /// The version of the package that wrote it.
@@ -14,7 +17,7 @@ public struct TraceHeader: Codable, Equatable, Sendable {
 
   /// Makes the header of a trace.
   public init(policy: Policy, seed: UInt64) {
-    format = 1
+    format = Self.currentFormat
     package = packageVersion
     self.policy = policy
     self.seed = seed
@@ -28,8 +31,12 @@ public struct TraceLine: Codable, Equatable, Sendable {
   public let sequence: UInt64
   /// Nanoseconds since the driver's origin.
   public let instant: Int64
+  /// The earlier step that led to this one, as ``Causality`` finds it; nil where it begins a chain.
+  public let parent: UInt64?
   /// The attempt that the step is about.
   public let epoch: UInt64?
+  /// Dials since the last reset, the running one included.
+  public let attempt: UInt32
   /// What happened.
   public let input: String
   /// What was made of it.
@@ -44,12 +51,23 @@ public struct TraceLine: Codable, Equatable, Sendable {
   public let nextDeadline: Int64?
   /// What led to the phase after.
   public let cause: String?
+  /// What the machine waits for, beyond a wish of the application.
+  public let waitsFor: String
+  /// When the state will act by itself, in nanoseconds; the queue may want to be woken before.
+  public let until: Int64?
+  /// Why the machine came to rest, where this step led there.
+  public let reason: String?
 
   /// Writes a record down.
-  public init(_ record: TraceRecord) {
+  /// - Parameters:
+  ///   - record: The step.
+  ///   - parent: What ``Causality/parent(of:)`` says of it.
+  public init(_ record: TraceRecord, parent: UInt64?) {
     sequence = record.sequence
     instant = record.instant.nanoseconds
+    self.parent = parent
     epoch = record.epoch?.rawValue
+    attempt = record.attempt
     input = record.input.description
     disposition = record.disposition.description
     from = "\(record.from)"
@@ -57,5 +75,12 @@ public struct TraceLine: Codable, Equatable, Sendable {
     effects = record.effects.map(\.description)
     nextDeadline = record.nextDeadline?.nanoseconds
     cause = record.cause?.description
+    waitsFor = "\(record.explanation.waitsFor)"
+    until = record.explanation.until?.nanoseconds
+    if case .closed(let closed)? = record.entered {
+      reason = "\(closed.reason)"
+    } else {
+      reason = nil
+    }
   }
 }

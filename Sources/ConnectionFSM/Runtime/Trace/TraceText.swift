@@ -32,6 +32,20 @@ public struct TraceText: Sendable {
     return paint(style(of: record), text)
   }
 
+  /// One step as it was written down, with what the machine waits for thereafter.
+  public func line(_ step: TraceLine) -> String {
+    var notes = step.disposition == "accepted" ? [] : [step.disposition]
+    if !step.effects.isEmpty { notes.append(step.effects.joined(separator: ", ")) }
+    if step.waitsFor != "\(Explanation.Wait.nothing)" {
+      let until = step.until.map { " until \(Self.time(Instant(nanoseconds: $0)))" } ?? ""
+      notes.append("waits for \(step.waitsFor)\(until)")
+    }
+    let state = step.from == step.to ? "  \(step.to)" : "→ \(step.to)"
+    return Self.columns(
+      Self.time(Instant(nanoseconds: step.instant)), Self.input(of: step), state,
+      notes.joined(separator: "; "))
+  }
+
   /// Something that is no step of the machine: what the network did, what the application saw.
   public func note(_ text: String, at instant: Instant) -> String {
     paint(.outside, Self.columns(Self.time(instant), "· " + text, "", ""))
@@ -45,11 +59,18 @@ public struct TraceText: Sendable {
     return record.input.description
   }
 
+  private static func input(of step: TraceLine) -> String {
+    guard let word = step.input.firstRange(of: " failed ") else { return step.input }
+    let (epoch, cause) = (step.input[..<word.lowerBound], step.input[word.upperBound...])
+    return step.effects.contains("ended \(epoch) \(cause)") ? "\(epoch) failed" : step.input
+  }
+
   /// Milliseconds, rounded down; the machine's own line holds the rest.
   private static func time(_ instant: Instant) -> String {
     let milliseconds = instant.nanoseconds / 1_000_000
     let fraction = String(milliseconds % 1000)
-    return "\(milliseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+    let zeros = String(repeating: "0", count: max(0, 3 - fraction.count))
+    return "\(milliseconds / 1000).\(zeros)\(fraction)"
   }
 
   // Widths that keep the common lines of a trace within 100 columns; a longer text pushes the rest

@@ -1,0 +1,49 @@
+import ConnectionFSM
+
+/// A machine that is watched: each step is recorded, told and counted.
+struct Recorder {
+  private(set) var machine: Machine
+  private(set) var records: [TraceRecord] = []
+  private(set) var statistics = Statistics()
+  /// The step that led to each, in order.
+  private(set) var parents: [UInt64?] = []
+  private var causality = Causality()
+  private var effects = Effects()
+  private(set) var now = Instant.origin
+
+  init(_ policy: Policy, seed: UInt64 = 1) { machine = Machine(policy: policy, seed: seed) }
+
+  /// Feeds an input, now or at a later instant.
+  @discardableResult
+  mutating func feed(_ input: Input, at instant: Instant? = nil) -> TraceRecord {
+    now = instant ?? now
+    let sequence = UInt64(records.count + 1)
+    let record = machine.handle(input, at: now, into: &effects, recordingAs: sequence)
+    records.append(record)
+    statistics.add(record)
+    parents.append(causality.parent(of: record))
+    return record
+  }
+
+  /// Says something on behalf of the newest transport.
+  @discardableResult
+  mutating func transport(_ event: TransportEvent, at instant: Instant? = nil) -> TraceRecord {
+    feed(.transport(machine.newestEpoch, event), at: instant)
+  }
+
+  /// Serves the next deadline when it is due.
+  @discardableResult
+  mutating func serveDeadline() -> TraceRecord {
+    feed(.deadlineReached, at: max(now, machine.nextDeadline ?? now))
+  }
+
+  /// What all the steps so far meant.
+  var moments: [Moment] { records.flatMap(\.moments) }
+
+  /// The steps from the one that begins the chain to this one.
+  func chain(to sequence: UInt64) -> [UInt64] {
+    var chain = [sequence]
+    while let parent = parents[Int(chain[0]) - 1] { chain.insert(parent, at: 0) }
+    return chain
+  }
+}
