@@ -77,7 +77,7 @@ extension VerdictOverride {
 
 extension Policy {
   /// The verdict of the first override that matches, else of the tables.
-  func verdict(on cause: Cause, in circumstances: Circumstances) -> Verdict {
+  package func verdict(on cause: Cause, in circumstances: Circumstances) -> Verdict {
     for override in overrides where override.matches(cause) {
       var verdict = override.verdict
       if case .http(_, let seconds) = cause { verdict = verdict.after(seconds: seconds) }

@@ -48,7 +48,7 @@ struct LaneQueue: Sendable {
   /// How many messages wait to be given to a transport.
   var waiting: UInt32 { count &- inFlight }
 
-  private subscript(place: UInt32) -> Entry {
+  private(set) subscript(place: UInt32) -> Entry {
     get { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] }
     set { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] = newValue }
   }

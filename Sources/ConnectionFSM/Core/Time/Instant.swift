@@ -15,7 +15,7 @@ public struct Instant: Equatable, Comparable, BitwiseCopyable, Sendable {
   public static var origin: Instant { Instant(nanoseconds: 0) }
 
   /// Earlier than anything that happens.
-  static var longAgo: Instant { Instant(nanoseconds: .min) }
+  package static var longAgo: Instant { Instant(nanoseconds: .min) }
 
   /// Later than anything that happens.
   @usableFromInline static var never: Instant { Instant(nanoseconds: .max) }
