@@ -85,22 +85,20 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
 
 extension Machine: Equatable {
   public static func == (left: Machine, right: Machine) -> Bool {
-    left.policy === right.policy && left.state == right.state && left.primary == right.primary
-      && left.standby == right.standby && left.deadlineAt == right.deadlineAt
-      && left.plans == right.plans && left.now == right.now && left.lastEpoch == right.lastEpoch
-      && left.lastDialAt == right.lastDialAt && left.budgetFullAt == right.budgetFullAt
-      && left.resumableUntil == right.resumableUntil && left.lastCause == right.lastCause
-      && left.wanted == right.wanted && left.endpoints == right.endpoints
-      && left.run == right.run && left.surroundings == right.surroundings
-      && left.learnedInterval == right.learnedInterval
-      && left.roundTripEstimate == right.roundTripEstimate && left.random == right.random
-      && left.queue == right.queue
+    left.now == right.now && left.isEqualButForClock(to: right)
   }
 
-  /// The same machine with its clock read at `instant`: what an ignored input leaves behind.
-  package func withClock(at instant: Instant) -> Machine {
-    var machine = self
-    machine.now = max(now, instant)
-    return machine
+  /// Whether nothing differs but the time: what an ignored input leaves behind.
+  package func isEqualButForClock(to right: Machine) -> Bool {
+    policy === right.policy && state == right.state && primary == right.primary
+      && standby == right.standby && deadlineAt == right.deadlineAt
+      && plans == right.plans && lastEpoch == right.lastEpoch
+      && lastDialAt == right.lastDialAt && budgetFullAt == right.budgetFullAt
+      && resumableUntil == right.resumableUntil && lastCause == right.lastCause
+      && wanted == right.wanted && endpoints == right.endpoints
+      && run == right.run && surroundings == right.surroundings
+      && learnedInterval == right.learnedInterval
+      && roundTripEstimate == right.roundTripEstimate && random == right.random
+      && queue == right.queue
   }
 }
