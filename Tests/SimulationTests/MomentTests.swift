@@ -35,7 +35,7 @@ struct CaseMomentTests {
 
   @Test("RC206: one waiting for each wait, though the path stays down")
   func everyWait() throws {
-    let failure = "system(networkUnreachable)"
+    let failure = "system(connectionRefused)"
     #expect(
       try story(of: "RC206") == [
         "0.000 attempt 1 started: #1 to @0",

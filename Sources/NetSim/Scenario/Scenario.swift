@@ -35,6 +35,9 @@ public struct Scenario: Codable, Sendable {
   public var steps: [Step]
   /// Steps, by their place from 1, that need not be consumed: answers for attempts that never come.
   public var unconsumed: [Int]?
+  /// Whose story it is, where the steps name several clients (`client=A`); the steps of the others
+  /// are passed over.
+  public var client: String?
 
   /// One thing that happens or is expected.
   public struct Step: Codable, Sendable {
@@ -53,7 +56,7 @@ public struct Scenario: Codable, Sendable {
   }
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case version, name, about, seed, policy, steps, unconsumed
+    case version, name, about, seed, policy, steps, unconsumed, client
   }
 
   public init(from decoder: any Decoder) throws {
@@ -70,6 +73,7 @@ public struct Scenario: Codable, Sendable {
     policy = try values.decode(Policy.self, forKey: .policy)
     steps = try values.decode([Step].self, forKey: .steps)
     unconsumed = try values.decodeIfPresent([Int].self, forKey: .unconsumed)
+    client = try values.decodeIfPresent(String.self, forKey: .client)
   }
 }
 

@@ -1,13 +1,18 @@
 import ConnectionFSM
 
-/// What a run has seen so far, for its expectations: messages by label, dials, pings, waits.
+/// What a run has seen so far, for its expectations: messages by label, dials, pings, waits, ends.
 struct Ledger: Sendable {
   /// The label of the message that is being offered.
   var offered: String?
-  private(set) var dials = 0
-  private(set) var pings = 0
+  private(set) var dials: [(at: Instant, to: EndpointID)] = []
+  private(set) var pings: [Instant] = []
   private(set) var waits: [TimeSpan] = []
   private(set) var wire: [String] = []
+  private(set) var ends: [String] = []
+  private(set) var phases: [Phase] = []
+  private(set) var requests = 0
+  private(set) var sessions: [String] = []
+  private(set) var ignored: [IgnoreReason] = []
 
   // For look-ups alone; what is listed in order is in the arrays.
   private var ids: [String: MessageID] = [:]
@@ -16,15 +21,9 @@ struct Ledger: Sendable {
   private var outcomes: [(label: String, outcome: String)] = []
 
   mutating func note(_ record: TraceRecord, machine: Machine) {
-    for effect in record.effects {
-      switch effect {
-      case .openTransport: dials += 1
-      case .sendPing: pings += 1
-      case .requestCredentials, .startSession, .closeTransport, .abortTransport, .sendBeat,
-        .transmit, .settle, .ended, .pressureChanged:
-        break
-      }
-    }
+    for effect in record.effects { note(effect, at: record.instant) }
+    if record.to != record.from { phases.append(record.to) }
+    if case .ignored(let reason) = record.disposition { ignored.append(reason) }
     if record.to == .backingOff, record.from != .backingOff || !record.effects.isEmpty,
       case .backingOff(let wait) = machine.state
     {
@@ -37,6 +36,17 @@ struct Ledger: Sendable {
       labels[id] = label
     case .rejected(let rejection): end(label, "rejected(\(rejection))")
     case .accepted, .ignored: break
+    }
+  }
+
+  private mutating func note(_ effect: Effect, at instant: Instant) {
+    switch effect {
+    case .openTransport(_, let endpoint): dials.append((instant, endpoint))
+    case .sendPing: pings.append(instant)
+    case .requestCredentials: requests += 1
+    case .startSession(_, let resuming): sessions.append(resuming ? "resumed" : "fresh")
+    case .ended(let epoch, let cause): ends.append("\(epoch) \(cause)")
+    case .closeTransport, .abortTransport, .sendBeat, .transmit, .settle, .pressureChanged: break
     }
   }
 
@@ -63,37 +73,5 @@ struct Ledger: Sendable {
   /// How the message ended; `pending` while it lives.
   func outcome(of label: String) -> String? {
     places[label].map { outcomes[$0].outcome } ?? (ids[label] == nil ? nil : "pending")
-  }
-}
-
-extension Simulation {
-  func check(_ expectation: Expectation, place: Int) throws(ScenarioError) {
-    func expect(_ seen: String, _ expected: String) throws(ScenarioError) {
-      guard seen != expected else { return }
-      let event = scenario.steps[place - 1].ev
-      throw ScenarioError(
-        step: place, "\(event) at \(now) s: expected \(expected), but it was \(seen)")
-    }
-    switch expectation {
-    case .state(let state): try expect("\(machine.phase)", state)
-    case .cause(let cause):
-      try expect(machine.explain().cause.map { "\($0)" } ?? "none", cause)
-    case .dials(let dials):
-      let isRight = dials.contains(ledger.dials)
-      let expected = dials.count == 1 ? "\(dials.lowerBound)" : "\(dials)"
-      try expect("\(ledger.dials)", isRight ? "\(ledger.dials)" : expected)
-    case .live(let count): try expect("\(liveTransports)", "\(count)")
-    case .pings(let count): try expect("\(ledger.pings)", "\(count)")
-    case .waits(let waits):
-      try expect("\(ledger.waits.prefix(waits.count))", "\(waits[...])")
-    case .wire(let labels):
-      try expect(
-        ledger.wire.joined(separator: ","), labels.joined(separator: ","))
-    case .outcome(let labels, let outcome):
-      for label in labels {
-        try expect(
-          "\(label) \(ledger.outcome(of: label) ?? "never offered")", "\(label) \(outcome)")
-      }
-    }
   }
 }

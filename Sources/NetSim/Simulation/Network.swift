@@ -1,63 +1,105 @@
 import ConnectionFSM
 
-/// The network and the server as one connection sees them, at machine level: dials are answered,
-/// links live and die, messages are taken and acknowledged.
+/// The network, the server and the credentials provider as one connection sees them, at machine
+/// level: dials are answered, links live and die, messages are taken and acknowledged.
 ///
 /// Scripted until a server is said to be up: until then attempts are answered only by what the
-/// story says. What is sent while the path is down is lost for good: no retransmission is modelled.
+/// story says, and what it says of an attempt outranks what the server would. What is sent while
+/// the path is down is lost for good: no retransmission is modelled.
 struct Network: Sendable {
   /// What will be reported, and after how long.
   struct Answer {
     let epoch: Epoch
-    let event: TransportEvent
+    let report: Report
     let delay: TimeSpan
+  }
+
+  /// What comes from outside.
+  enum Report: Sendable {
+    case transport(TransportEvent)
+    case session(SessionEvent)
+    case credentials(CredentialsAnswer)
   }
 
   /// Something of the story that waits for an attempt or a link it can befall.
   struct Waiting: Sendable {
     let action: NetworkAction
-    let attempt: Epoch?
+    let aim: Aim
     let repeats: Int
     let step: Int
     var applied = 0
   }
 
-  /// The one link there can be.
-  private struct Link: Sendable {
+  /// One attempt that was dialled and neither ended nor was let go of.
+  struct Link: Sendable {
     let epoch: Epoch
+    let endpoint: EndpointID
     var isOpen = false
     /// The dial has its answer, or the story said that there will be none.
     var isAnswered = false
     var isSilent = false
     var isBlocked = false
+    /// A session was started and has no answer; whether it resumes.
+    var asksToResume: Bool?
+    /// The story left the session without an answer.
+    var isSessionMute = false
+    /// The story said that the session is accepted, too.
+    var acceptsSession = false
     var lastPing: UInt32?
     var unwritten: [MessageID] = []
     var unacknowledged: [MessageID] = []
   }
 
-  private enum Server { case scripted, up, down }
+  enum Server { case scripted, up, down }
 
   /// From the client to the server, or back.
   var latency = TimeSpan.milliseconds(20)
-  private(set) var waiting: [Waiting] = []
-  private var link: Link?
-  private var lastEpoch = Epoch(0)
-  private var server = Server.scripted
-  private var pathIsDown = false
+  /// So many percent of the answers of a peer that is there are lost.
+  var loss: UInt8?
+  var waiting: [Waiting] = []
+  /// The newest last; there are two only while one takes over from the other.
+  var links: [Link] = []
+  private(set) var lastEpoch = Epoch(0)
+  private(set) var lastOpened = Epoch(0)
+  var server = Server.scripted
+  var hosts: [EnvironmentAction.Host] = []
+  /// Whether sessions are answered by the story alone.
+  let isSessionScripted: Bool
+  /// From the story's first word about the provider on.
+  var isProviderScripted = false
+  var providerAnswers: [(answer: CredentialsAnswer, step: Int)] = []
+  private(set) var askedFor: Epoch?
+  var pathIsDown = false
+  /// Nothing gets through, and no signal says so; until the story opens a link.
+  var isDark = false
+  /// Steps that found nothing they could befall, and wait for nothing.
+  var moot: [Int] = []
   private var jitter: RandomStream
+  private var losses: RandomStream
 
   // The story's own answers come after this: not in the same instant as the dial, yet at once.
-  private static let soon = TimeSpan.milliseconds(1)
+  static let soon = TimeSpan.milliseconds(1)
 
-  init(seed: UInt64) { jitter = RandomStream(seed: seed, name: "network.jitter") }
+  init(seed: UInt64, isSessionScripted: Bool) {
+    jitter = RandomStream(seed: seed, name: "network.jitter")
+    losses = RandomStream(seed: seed, name: "network.loss")
+    self.isSessionScripted = isSessionScripted
+  }
 
   /// There and back, with up to a tenth more.
-  private mutating func roundTrip() -> TimeSpan {
+  mutating func roundTrip() -> TimeSpan {
     let base = TimeSpan.nanoseconds(latency.nanoseconds.multipliedClamping(by: 2))
     return .nanoseconds(
       (base.nanoseconds)
         + jitter.span(through: .nanoseconds(base.nanoseconds / 10)).nanoseconds)
   }
+
+  mutating func isLost() -> Bool {
+    guard let loss else { return false }
+    return losses.next(through: 99) < UInt64(loss)
+  }
+
+  func place(of epoch: Epoch) -> Int? { links.firstIndex { $0.epoch == epoch } }
 }
 
 extension Int64 {
@@ -70,193 +112,131 @@ extension Int64 {
 // MARK: What the client does
 
 extension Network {
-  mutating func dialled(_ epoch: Epoch) -> [Answer] {
+  mutating func dialled(_ epoch: Epoch, _ endpoint: EndpointID) -> [Answer] {
     lastEpoch = epoch
-    link = Link(epoch: epoch)
-    if pathIsDown {
-      link?.isAnswered = true
-      return [Answer(epoch: epoch, event: .failed(.system(.networkUnreachable)), delay: Self.soon)]
+    links.append(Link(epoch: epoch, endpoint: endpoint))
+    if let head = waiting.first, head.action.isAnswer || head.repeats > 1,
+      admits(head.aim, links[links.count - 1])
+    {
+      return []
     }
+    if pathIsDown || isDark { return [fail(epoch, .system(.networkUnreachable), after: Self.soon)] }
+    switch isUp(endpoint) {
+    case nil: return []
+    case true?:
+      links[links.count - 1].isAnswered = true
+      return [Answer(epoch: epoch, report: .transport(.opened), delay: roundTrip())]
+    case false?: return [fail(epoch, .system(.connectionRefused), after: roundTrip())]
+    }
+  }
+
+  private mutating func fail(_ epoch: Epoch, _ cause: Cause, after delay: TimeSpan) -> Answer {
+    links[links.count - 1].isAnswered = true
+    return Answer(epoch: epoch, report: .transport(.failed(cause)), delay: delay)
+  }
+
+  /// Nil where the story alone knows.
+  private func isUp(_ endpoint: EndpointID) -> Bool? {
+    let number = Int(endpoint.rawValue)
+    if number < hosts.count { return hosts[number].isUp }
     switch server {
-    case .scripted: return []
-    case .up:
-      link?.isAnswered = true
-      return [Answer(epoch: epoch, event: .opened, delay: roundTrip())]
-    case .down:
-      link?.isAnswered = true
-      return [
-        Answer(epoch: epoch, event: .failed(.system(.connectionRefused)), delay: roundTrip())
-      ]
+    case .scripted: return nil
+    case .up: return true
+    case .down: return false
     }
   }
 
-  mutating func closeAsked() -> [Answer] {
-    guard let link, isServed else { return [] }
-    return [Answer(epoch: link.epoch, event: .closed(nil), delay: roundTrip())]
+  mutating func closeAsked(_ epoch: Epoch) -> [Answer] {
+    guard let place = place(of: epoch), isServed(links[place]) else { return [] }
+    return [Answer(epoch: epoch, report: .transport(.closed(nil)), delay: roundTrip())]
   }
 
-  mutating func letGo() { link = nil }
+  mutating func letGo(_ epoch: Epoch) { links.removeAll { $0.epoch == epoch } }
 
-  mutating func pinged(_ number: UInt32) -> [Answer] {
-    link?.lastPing = number
-    guard let link, isServed else { return [] }
-    return [Answer(epoch: link.epoch, event: .pong(number), delay: roundTrip())]
+  mutating func pinged(_ epoch: Epoch, _ number: UInt32) -> [Answer] {
+    guard let place = place(of: epoch) else { return [] }
+    links[place].lastPing = number
+    // A lossy network has a peer behind it that lives.
+    let isThere = loss != nil && links[place].isOpen && !pathIsDown
+    guard isServed(links[place]) || isThere, !isLost() else { return [] }
+    return [Answer(epoch: epoch, report: .transport(.pong(number)), delay: roundTrip())]
   }
 
-  mutating func given(_ ids: [MessageID], acknowledges: (MessageID) -> Bool) -> [Answer] {
-    guard let epoch = link?.epoch else { return [] }
-    link?.unacknowledged += ids.filter(acknowledges)
-    if link?.isBlocked == true {
-      link?.unwritten += ids
+  mutating func given(
+    _ ids: [MessageID], to epoch: Epoch, acknowledges: (MessageID) -> Bool
+  ) -> [Answer] {
+    guard let place = place(of: epoch) else { return [] }
+    links[place].unacknowledged += ids.filter(acknowledges)
+    if links[place].isBlocked {
+      links[place].unwritten += ids
       return []
     }
     var answers = written(ids, on: epoch)
-    if isServed { answers += acknowledgements(after: roundTrip()) }
+    if isServed(links[place]) { answers += acknowledgements(on: epoch, after: roundTrip()) }
     return answers
   }
 
   /// The system takes what it is given at once; it does not know that the peer is gone.
-  private func written(_ ids: [MessageID], on epoch: Epoch) -> [Answer] {
-    ids.map { Answer(epoch: epoch, event: .written(through: $0), delay: .zero) }
+  func written(_ ids: [MessageID], on epoch: Epoch) -> [Answer] {
+    ids.map { Answer(epoch: epoch, report: .transport(.written(through: $0)), delay: .zero) }
   }
 
-  private mutating func acknowledgements(after delay: TimeSpan) -> [Answer] {
-    guard let link else { return [] }
-    let ids = link.unacknowledged
-    self.link?.unacknowledged = []
+  mutating func acknowledgements(on epoch: Epoch, after delay: TimeSpan) -> [Answer] {
+    guard let place = place(of: epoch) else { return [] }
+    let ids = links[place].unacknowledged
+    links[place].unacknowledged = []
     return ids.map {
-      Answer(epoch: link.epoch, event: .acknowledged(through: $0), delay: delay)
+      Answer(epoch: epoch, report: .transport(.acknowledged(through: $0)), delay: delay)
     }
   }
 
-  private var isServed: Bool {
-    guard let link else { return false }
-    return server == .up && link.isOpen && !link.isSilent && !pathIsDown
+  private func isServed(_ link: Link) -> Bool {
+    isUp(link.endpoint) == true && link.isOpen && !link.isSilent && !pathIsDown
   }
 
   /// A report reaches the client.
-  mutating func delivered(_ event: TransportEvent, of epoch: Epoch) {
-    guard link?.epoch == epoch else { return }
-    switch event {
-    case .opened: link?.isOpen = true
-    case .failed, .closed: link = nil
-    case .received, .pong, .written, .acknowledged, .writabilityChanged, .viabilityChanged,
-      .drainRequested, .betterPathAvailable:
-      break
+  mutating func delivered(_ report: Report, of epoch: Epoch) {
+    guard let place = place(of: epoch) else { return }
+    switch report {
+    case .transport(.opened):
+      links[place].isOpen = true
+      lastOpened = epoch
+    case .transport(.failed), .transport(.closed): letGo(epoch)
+    case .transport, .session, .credentials: break
     }
   }
 }
 
-// MARK: What befalls it
+// MARK: Sessions and credentials
 
 extension Network {
-  mutating func serverUp() -> [Answer] {
-    server = .up
-    return []
+  mutating func sessionStarted(_ epoch: Epoch, resuming: Bool) -> [Answer] {
+    guard let place = place(of: epoch) else { return [] }
+    links[place].asksToResume = resuming
+    let accepts = links[place].acceptsSession || !isSessionScripted
+    guard accepts, !links[place].isSessionMute else { return [] }
+    return sessionAnswered(resuming ? .resumed : .ready, on: epoch)
   }
 
-  /// The server is killed: its host lives on, ends the links with a FIN and refuses new ones.
-  mutating func serverDown() -> [Answer] {
-    server = .down
-    guard let link, !link.isSilent, !pathIsDown else { return [] }
-    return [Answer(epoch: link.epoch, event: .closed(nil), delay: roundTrip())]
+  mutating func sessionAnswered(_ event: SessionEvent, on epoch: Epoch) -> [Answer] {
+    if let place = place(of: epoch) { links[place].asksToResume = nil }
+    return [Answer(epoch: epoch, report: .session(event), delay: Self.soon)]
   }
 
-  mutating func pathChanged(isDown: Bool) -> [Answer] {
-    pathIsDown = isDown
-    return []
-  }
-
-  /// The event that an action would be on an attempt that is over; nil if that attempt lives or is
-  /// to come.
-  func stale(_ action: NetworkAction, attempt: Epoch) -> TransportEvent? {
-    guard attempt <= lastEpoch, link?.epoch != attempt else { return nil }
-    switch action {
-    case .open: return .opened
-    case .refuse: return .failed(.system(.connectionRefused))
-    case .resolutionFails: return .failed(.resolution(.unknownName))
-    case .reset: return .failed(.system(.connectionReset))
-    case .finish: return .closed(nil)
-    case .serverClose(let code): return .closed(code)
-    case .message, .hang, .goSilent, .acknowledge: return .received(byteCount: 1)
-    case .pong: return .pong(1)
-    case .writable(let writable): return .writabilityChanged(writable)
+  /// The provider is asked; it answers at once until the story says otherwise.
+  mutating func credentialsAsked(_ epoch: Epoch) -> [Answer] {
+    guard isProviderScripted else {
+      return [Answer(epoch: epoch, report: .credentials(.available), delay: Self.soon)]
     }
+    askedFor = epoch
+    return answerRequest()
   }
 
-  /// Applies an action to the link there is, or lets it wait for the next one.
-  mutating func befall(_ waiting: Waiting) -> [Answer] {
-    var waiting = waiting
-    var answers: [Answer] = []
-    let isForThis = waiting.attempt == nil || waiting.attempt == link?.epoch
-    let isFirst = self.waiting.isEmpty || waiting.action.isAnswer == false
-    if isForThis, isFirst, let now = apply(waiting.action, isFresh: true) {
-      answers = now
-      waiting.applied = 1
-    }
-    // “The next n attempts” come after the one that it befell at once.
-    if waiting.applied == 0 || waiting.repeats > 1 { self.waiting.append(waiting) }
-    return answers
-  }
-
-  /// Applies what waits, oldest first, as far as the link admits.
-  mutating func pump() -> [Answer] {
-    var answers: [Answer] = []
-    while let head = waiting.first, let link, head.attempt == nil || head.attempt == link.epoch {
-      guard let now = apply(head.action, isFresh: false) else {
-        // What befalls a link, for each of the next attempts: open it first.
-        if head.repeats > 1, !head.action.isAnswer, let opening = apply(.open, isFresh: false) {
-          answers += opening
-        }
-        break
-      }
-      answers += now
-      waiting[0].applied += 1
-      if waiting[0].applied >= max(waiting[0].repeats, 1) { waiting.removeFirst() }
-    }
-    return answers
-  }
-
-  /// Nil if the action finds nothing that it can befall now.
-  private mutating func apply(_ action: NetworkAction, isFresh: Bool) -> [Answer]? {
-    guard let link else { return nil }
-    // A step at its own time answers the attempt at once, even one that was left hanging before.
-    let delay = isFresh ? .zero : Self.soon
-    func answer(_ event: TransportEvent) -> [Answer] {
-      [Answer(epoch: link.epoch, event: event, delay: delay)]
-    }
-    if action.isAnswer {
-      guard !link.isOpen, isFresh || !link.isAnswered else { return nil }
-      self.link?.isAnswered = true
-    } else if action != .reset || !isFresh {
-      guard link.isOpen else { return nil }
-    }
-    switch action {
-    case .hang: return []
-    case .open: return answer(.opened)
-    case .refuse: return answer(.failed(.system(.connectionRefused)))
-    case .resolutionFails: return answer(.failed(.resolution(.unknownName)))
-    case .reset: return end(answer(.failed(.system(.connectionReset))))
-    case .finish: return end(answer(.closed(nil)))
-    case .serverClose(let code): return end(answer(.closed(code)))
-    case .goSilent:
-      self.link?.isSilent = true
-      return []
-    case .message: return answer(.received(byteCount: 1))
-    case .pong: return link.lastPing.map { answer(.pong($0)) } ?? answer(.received(byteCount: 1))
-    case .acknowledge: return acknowledgements(after: delay)
-    case .writable(let writable):
-      self.link?.isBlocked = !writable
-      let unwritten = writable ? link.unwritten : []
-      if writable { self.link?.unwritten = [] }
-      return answer(.writabilityChanged(writable)) + written(unwritten, on: link.epoch)
-    }
-  }
-
-  /// Nothing more befalls a link whose end is on its way.
-  private mutating func end(_ answers: [Answer]) -> [Answer] {
-    link?.isOpen = false
-    link?.isAnswered = true
-    return answers
+  /// Gives the oldest answer of the story to a request that waits for one.
+  mutating func answerRequest() -> [Answer] {
+    guard let epoch = askedFor, !providerAnswers.isEmpty else { return [] }
+    askedFor = nil
+    let answer = providerAnswers.removeFirst().answer
+    return [Answer(epoch: epoch, report: .credentials(answer), delay: Self.soon)]
   }
 }

@@ -17,7 +17,13 @@ public struct Simulation: Sendable {
   /// Something that is to come.
   enum Coming: Sendable {
     case step(Int)
-    case report(Epoch, TransportEvent)
+    /// The application wants a connection, which the story takes for granted.
+    case connect
+    /// The path was over this interface from the beginning.
+    case interface(String)
+    /// The same once more.
+    case again(Int)
+    case report(Epoch, Network.Report)
   }
 
   // At one instant the story comes first, then the network, then the client's own deadlines: what
@@ -34,12 +40,17 @@ public struct Simulation: Sendable {
   private var referee: Referee
   var network: Network
   var coming = EventQueue<Coming>()
-  private(set) var ledger = Ledger()
+  var ledger = Ledger()
   private var sequence: UInt64 = 0
+  /// How many fresh links the application has asked for.
+  var link: UInt32 = 0
+  var interfaces: [String] = []
   private(set) var now = Instant.origin
   private var isAsleep = false
   /// What arrived while the device slept.
-  private var unread: [(Epoch, TransportEvent)] = []
+  private var unread: [(Epoch, Network.Report)] = []
+  /// The steps whose callbacks have not run.
+  private var callbacks: [Int] = []
 
   /// Makes a run of a scenario.
   /// - Parameters:
@@ -47,32 +58,41 @@ public struct Simulation: Sendable {
   ///   - seed: What all randomness is drawn from; the scenario's own seed replays it as recorded.
   /// - Throws: ``ScenarioError``, which names the step.
   public init(_ scenario: Scenario, seed: UInt64) throws(ScenarioError) {
-    guard scenario.policy.sessionDeadline == nil, scenario.policy.credentialsDeadline == nil else {
-      throw ScenarioError(
-        step: nil,
-        "the simulated network answers no session and no credentials: leave both "
-          + "deadlines out of the policy")
-    }
     self.scenario = scenario
     machine = Machine(policy: scenario.policy, seed: seed)
     referee = Referee(policy: scenario.policy)
-    network = Network(seed: seed)
+    let cast = try Cast(scenario)
     var actions: [Action] = []
     for (index, step) in scenario.steps.enumerated() {
-      actions.append(try ActionReader(step: step, place: index + 1).read())
+      actions.append(try ActionReader(step: step, place: index + 1, cast: cast).read())
     }
     self.actions = actions
-    if case .network = actions.first, let first = scenario.steps.first {
-      // A timeline that starts with what the network does means: connect, then that.
-      coming.schedule(.step(-1), at: Self.instant(first), by: Actor.story.rawValue)
+    network = Network(
+      seed: seed,
+      isSessionScripted: actions.contains {
+        if case .network(.session, _, _, _) = $0 { true } else { false }
+      })
+    try schedule()
+  }
+
+  private mutating func schedule() throws(ScenarioError) {
+    if let first = scenario.steps.first,
+      case .environment(.pathSwitch(let from, _)) = actions.first(where: \.isPathSwitch)
+    {
+      coming.schedule(.interface(from), at: Self.instant(first), by: Actor.story.rawValue)
     }
+    let begin = actions.firstIndex(where: \.needsConnect)
     var last = 0.0
     for (index, step) in scenario.steps.enumerated() {
       guard step.t >= last else {
         throw ScenarioError(step: index + 1, "t is earlier than that of the step before")
       }
       last = step.t
+      if index == begin, !actions[..<index].contains(where: \.connects) {
+        coming.schedule(.connect, at: Self.instant(step), by: Actor.story.rawValue)
+      }
       coming.schedule(.step(index), at: Self.instant(step), by: Actor.story.rawValue)
+      if case .callback = actions[index] { callbacks.append(index) }
     }
   }
 
@@ -89,6 +109,12 @@ extension Simulation {
 
   /// How many transports are live.
   var liveTransports: Int { referee.liveTransports }
+
+  /// When each dial was made.
+  package var dials: [Instant] { ledger.dials.map(\.at) }
+
+  /// Every wait before a dial, in order.
+  package var waits: [TimeSpan] { ledger.waits }
 }
 
 extension Simulation {
@@ -103,7 +129,12 @@ extension Simulation {
       if coming.nextInstant == next, let (_, event) = coming.pop() {
         switch event {
         case .step(let index): try take(step: index, observe)
-        case .report(let epoch, let event): try hear(event, of: epoch, observe)
+        case .connect: try connect(observe)
+        case .interface(let name): try switchPath(to: name, observe)
+        case .again(let index):
+          guard case .network(let action, let aim, _, _) = actions[index] else { continue }
+          try take(action, aim, repeats: 1, place: index + 1, observe)
+        case .report(let epoch, let report): try hear(report, of: epoch, observe)
         }
       } else {
         try input(.deadlineReached, observe)
@@ -120,35 +151,44 @@ extension Simulation {
 
   private func requireAllConsumed() throws(ScenarioError) {
     let excused = scenario.unconsumed ?? []
-    for waiting in network.waiting where waiting.applied == 0 {
-      if !excused.contains(waiting.step) {
-        throw ScenarioError(
-          step: waiting.step,
-          "\(scenario.steps[waiting.step - 1].ev) was never consumed: no attempt was left for it; "
-            + "list it under “unconsumed” if that is meant")
-      }
+    let unanswered = network.waiting.filter { $0.applied == 0 }.map(\.step)
+    let unasked = network.providerAnswers.map(\.step)
+    for place in unanswered + network.moot + unasked + callbacks.map({ $0 + 1 })
+    where !excused.contains(place) {
+      throw ScenarioError(
+        step: place,
+        "\(scenario.steps[place - 1].ev) was never consumed: no attempt was left for it; "
+          + "list it under “unconsumed” if that is meant")
     }
   }
 
   private mutating func take(step index: Int, _ observe: (Event) -> Void) throws {
-    guard index >= 0 else { return try input(.connect(EndpointID(0)), observe) }
     let step = scenario.steps[index]
     switch actions[index] {
     case .app(let action):
       if step.note != nil { observe(.note(now, step.line)) }
-      try take(action, step: step, place: index + 1, observe)
-    case .device(let action):
-      observe(.note(now, step.line))
-      try take(action, observe)
-    case .environment(let action):
-      observe(.note(now, step.line))
-      try take(action, observe)
-    case .network(let action, let attempt, let repeats):
-      observe(.note(now, step.line))
-      try take(action, attempt: attempt, repeats: repeats, place: index + 1, observe)
-    case .expectation(let expectation):
-      try check(expectation, place: index + 1)
-    case .mark: break
+      return try take(action, step: step, place: index + 1, observe)
+    case .expectation(let expectation): return try check(expectation, place: index + 1)
+    case .mark, .callback: return
+    case .device, .environment, .provider, .network, .fleet: observe(.note(now, step.line))
+    }
+    switch actions[index] {
+    case .device(let action): try take(action, observe)
+    case .environment(let action): try take(action, observe)
+    case .provider(let action): take(action, place: index + 1)
+    case .network(let action, let aim, let repeats, let every):
+      guard let every else {
+        return try take(action, aim, repeats: repeats, place: index + 1, observe)
+      }
+      for number in 0..<repeats {
+        let span = TimeSpan.nanoseconds(every.nanoseconds * Int64(number))
+        coming.schedule(.again(index), at: now + span, by: Actor.story.rawValue)
+      }
+    case .fleet:
+      try input(.connect(EndpointID(0)), observe)
+      let opening = NetworkAction.open(withSession: false)
+      try take(opening, .next, repeats: 1, place: index + 1, observe)
+    case .app, .expectation, .mark, .callback: break
     }
   }
 
@@ -159,19 +199,51 @@ extension Simulation {
       isAsleep = false
       let arrived = unread
       unread = []
-      for (epoch, event) in arrived { try input(.transport(epoch, event), observe) }
+      for (epoch, report) in arrived { try input(.report(report, of: epoch), observe) }
     case .lifecycle(let lifecycle): try input(.lifecycleChanged(lifecycle), observe)
     }
   }
 
-  private mutating func hear(
-    _ event: TransportEvent, of epoch: Epoch, _ observe: (Event) -> Void
+  mutating func hear(
+    _ report: Network.Report, of epoch: Epoch, _ observe: (Event) -> Void
   ) throws {
-    network.delivered(event, of: epoch)
+    network.delivered(report, of: epoch)
     if isAsleep {
-      unread.append((epoch, event))
+      unread.append((epoch, report))
     } else {
-      try input(.transport(epoch, event), observe)
+      try input(.report(report, of: epoch), observe)
+    }
+  }
+}
+
+extension Input {
+  fileprivate static func report(_ report: Network.Report, of epoch: Epoch) -> Input {
+    switch report {
+    case .transport(let event): .transport(epoch, event)
+    case .session(let event): .session(epoch, event)
+    case .credentials(let answer): .credentials(epoch, answer)
+    }
+  }
+}
+
+extension Action {
+  fileprivate var isPathSwitch: Bool {
+    if case .environment(.pathSwitch) = self { return true }
+    return false
+  }
+
+  fileprivate var connects: Bool {
+    switch self {
+    case .app(.connect), .fleet: true
+    case .app, .device, .network, .environment, .provider, .callback, .expectation, .mark: false
+    }
+  }
+
+  /// Whether it makes no sense without a wish to be connected.
+  fileprivate var needsConnect: Bool {
+    switch self {
+    case .app(.send), .network: true
+    case .app, .device, .environment, .provider, .callback, .expectation, .fleet, .mark: false
     }
   }
 }
@@ -195,21 +267,42 @@ extension Simulation {
     ledger.note(record, machine: machine)
     for (effect, ids) in zip(effects, ending) { perform(effect, ending: ids) }
     pump()
+    try runCallbacks(after: record, observe)
+  }
+
+  /// What the application does inside a callback: after the transition and its effects, and before
+  /// anything else (I17). A handler is in place for all that happens at its instant.
+  private mutating func runCallbacks(
+    after record: TraceRecord, _ observe: (Event) -> Void
+  ) throws {
+    let due = callbacks.first { index in
+      guard case .callback(let moment, _) = actions[index] else { return false }
+      return Self.instant(scenario.steps[index]) <= now && record.reaches(moment)
+    }
+    guard let due, case .callback(_, let calls) = actions[due] else { return }
+    callbacks.removeAll { $0 == due }
+    let step = scenario.steps[due]
+    observe(.note(now, step.line))
+    for call in calls { try take(call, step: step, place: due + 1, observe) }
   }
 
   private mutating func perform(_ effect: Effect, ending: [MessageID]) {
     switch effect {
-    case .openTransport(let epoch, _): answer(network.dialled(epoch))
-    case .closeTransport: answer(network.closeAsked())
-    case .abortTransport: network.letGo()
-    case .sendPing(_, let number), .sendBeat(_, let number): answer(network.pinged(number))
-    case .transmit(_, let range):
+    case .openTransport(let epoch, let endpoint): answer(network.dialled(epoch, endpoint))
+    case .closeTransport(let epoch): answer(network.closeAsked(epoch))
+    case .abortTransport(let epoch): network.letGo(epoch)
+    case .sendPing(let epoch, let number), .sendBeat(let epoch, let number):
+      answer(network.pinged(epoch, number))
+    case .transmit(let epoch, let range):
       let ids = referee.books.live(in: range)
       for id in ids { ledger.sent(id) }
-      answer(network.given(ids, acknowledges: acknowledges))
+      answer(network.given(ids, to: epoch, acknowledges: acknowledges))
     case .settle(_, let outcome):
       for id in ending { ledger.ended(id, "\(outcome)") }
-    case .requestCredentials, .startSession, .ended, .pressureChanged: break
+    case .requestCredentials(let epoch): answer(network.credentialsAsked(epoch))
+    case .startSession(let epoch, let resuming):
+      answer(network.sessionStarted(epoch, resuming: resuming))
+    case .ended, .pressureChanged: break
     }
   }
 
@@ -217,74 +310,13 @@ extension Simulation {
     scenario.policy.lanes[Int(id.lane.rawValue)].delivery == .atLeastOnce
   }
 
-  private mutating func answer(_ answers: [Network.Answer]) {
+  mutating func answer(_ answers: [Network.Answer]) {
     for answer in answers {
       coming.schedule(
-        .report(answer.epoch, answer.event), at: now + answer.delay, by: Actor.network.rawValue)
+        .report(answer.epoch, answer.report), at: now + answer.delay, by: Actor.network.rawValue)
     }
   }
 
   /// Lets what waits for an attempt befall the one there is now.
   mutating func pump() { answer(network.pump()) }
-}
-
-// MARK: The story's turn
-
-extension Simulation {
-  private mutating func take(
-    _ action: AppAction, step: Scenario.Step, place: Int, _ observe: (Event) -> Void
-  ) throws {
-    switch action {
-    case .connect(let endpoint): try input(.connect(endpoint), observe)
-    case .close: try input(.close, observe)
-    case .demand(let demand): try input(.demandChanged(demand), observe)
-    case .cancel(let label):
-      guard let id = ledger.id(of: label) else {
-        throw ScenarioError(step: place, "no message “\(label)” was taken before")
-      }
-      try input(.cancel(id), observe)
-    case .send(let labels):
-      for label in labels {
-        guard !ledger.knows(label) else {
-          throw ScenarioError(step: place, "there is a message “\(label)” already")
-        }
-        ledger.offered = label
-        let byteCount = step.bytes ?? UInt32(clamping: label.utf8.count)
-        try input(.offer(LaneID(step.lane ?? 0), byteCount: byteCount), observe)
-      }
-    }
-  }
-
-  private mutating func take(_ action: EnvironmentAction, _ observe: (Event) -> Void) throws {
-    switch action {
-    case .nothing: break
-    case .latency(let latency): network.latency = latency
-    case .serverUp: answer(network.serverUp())
-    case .serverDown: answer(network.serverDown())
-    case .path(let status, let isLie):
-      if !isLie { answer(network.pathChanged(isDown: status == .down)) }
-      try input(.pathChanged(Path(status)), observe)
-    }
-  }
-
-  private mutating func take(
-    _ action: NetworkAction, attempt: UInt64?, repeats: Int, place: Int,
-    _ observe: (Event) -> Void
-  ) throws {
-    if let attempt, let stale = network.stale(action, attempt: Epoch(attempt)) {
-      return try input(.transport(Epoch(attempt), stale), observe)
-    }
-    let waiting = Network.Waiting(
-      action: action, attempt: attempt.map { Epoch($0) }, repeats: repeats, step: place)
-    answer(network.befall(waiting))
-    pump()
-  }
-}
-
-extension Scenario.Step {
-  /// The step as a line of the trace, with its author's remark.
-  fileprivate var line: String {
-    let event = arg.map { "\(ev) \($0)" } ?? ev
-    return note.map { "\(event): \($0)" } ?? event
-  }
 }

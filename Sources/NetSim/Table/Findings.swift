@@ -49,14 +49,14 @@ struct Findings: Sendable {
   /// The order in which a transition has its effects: an end, what it settles, what starts anew.
   private static let order: [String] =
     ["close", "abort", "ended"] + Outcome.allCases.map { "settle \($0)" }
-    + ["ask credentials", "dial", "login", "resume", "ping", "beat", "transmit", "pressure"]
+    + ["credentials", "dial", "login", "resume", "ping", "beat", "transmit", "pressure"]
 }
 
 extension Effect {
   /// The effect without its numbers.
   var verb: String {
     switch self {
-    case .requestCredentials: "ask credentials"
+    case .requestCredentials: "credentials"
     case .openTransport: "dial"
     case .startSession(_, let resuming): resuming ? "resume" : "login"
     case .closeTransport: "close"
