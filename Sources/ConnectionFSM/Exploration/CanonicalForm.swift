@@ -2,8 +2,8 @@
 /// behave equally, apart from the names of epochs and messages.
 ///
 /// Made for explorations, whose policies count in single nanoseconds, so that every fact fits into
-/// a few bits. Facts are packed into words one after the other, and each full word is mixed in; that
-/// two of a billion forms fall together by accident has a chance below 10⁻²⁰.
+/// a few bits. Facts are packed into words one after the other, and each full word is mixed in;
+/// that two of a billion forms fall together by accident has a chance below 10⁻²⁰.
 package struct CanonicalForm: Sendable {
   /// 128 bits that stand for a form.
   package struct Fingerprint: Hashable, BitwiseCopyable, Sendable {

@@ -14,9 +14,9 @@ package struct Counterexample: Error, CustomStringConvertible, Sendable {
 
 /// Tries every sequence of the moves of a ``Slice``, with every promise checked after each.
 ///
-/// Breadth first, so that a counterexample is as short as can be. Of two ways to situations of equal
-/// ``CanonicalForm`` one is followed: so a slice has an end, and there everything that can happen in
-/// it, in sequences of any length, has been tried.
+/// Breadth first, so that a counterexample is as short as can be. Of two ways to situations of
+/// equal ``CanonicalForm`` one is followed: so a slice has an end, and there everything that can
+/// happen in it, in sequences of any length, has been tried.
 package struct Explorer: ~Copyable {
   /// What an exploration has seen.
   package struct Result: Sendable {

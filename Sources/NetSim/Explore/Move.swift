@@ -100,7 +100,8 @@ extension Move {
   /// What the code of the exploration's own delay stands for: see ``Slice``.
   static let delayCode = CloseCode(4001)
 
-  /// The step that this move is for a machine with these bearings; nil where there is nothing of the kind.
+  /// The step that this move is for a machine with these bearings; nil where there is nothing of
+  /// the kind.
   @inline(__always)
   func step(from bearings: Bearings, scale: Scale) -> Step? {
     let now = bearings.clock
