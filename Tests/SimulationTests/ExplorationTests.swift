@@ -78,7 +78,7 @@ struct ExplorationTests {
     #if DEBUG
       let pairs = try check.check(states: 200, pairs: 100)
     #else
-      let pairs = try check.check(states: 3000, pairs: 20_000)
+      let pairs = try check.check(states: 2000, pairs: 4000)
     #endif
     #expect(pairs >= 100)
   }
