@@ -11,4 +11,13 @@ extension Machine {
       && roundTripEstimate == right.roundTripEstimate && random == right.random
       && queue == right.queue
   }
+
+  /// The highest epoch there has been.
+  package var newestEpoch: Epoch { lastEpoch }
+
+  /// The message taken last in a lane, whatever became of it; nil before the first.
+  package func newestMessage(in lane: LaneID) -> MessageID? {
+    guard let newest = queue[Int(lane.rawValue)]?.lastID else { return nil }
+    return newest.sequence > 0 ? newest : nil
+  }
 }

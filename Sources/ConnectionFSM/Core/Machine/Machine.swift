@@ -79,7 +79,7 @@ public struct Machine: Equatable, Sendable {
     // What was ignored changed nothing, and an offer sees to its own expiry.
     if case .accepted = disposition { deadlineAt = derivedDeadline }
     if queue.hasMarks { queue.reportPressure(into: &effects) }
-    #if DEBUG
+    #if DEBUG && !hasFeature(Embedded)
       if let broken = brokenInvariant { trap(broken, input) }
     #endif
     return disposition
@@ -181,15 +181,6 @@ extension Machine {
 
   /// How many lanes and messages the queue owns memory for.
   package var queueMemory: (lanes: Int, messages: Int) { queue.memory }
-
-  /// The highest epoch there has been.
-  package var newestEpoch: Epoch { lastEpoch }
-
-  /// The message taken last in a lane, whatever became of it; nil before the first.
-  package func newestMessage(in lane: LaneID) -> MessageID? {
-    guard let newest = queue[Int(lane.rawValue)]?.lastID else { return nil }
-    return newest.sequence > 0 ? newest : nil
-  }
 
   /// What the reachability signal says, once it has stood.
   var path: PathStatus { surroundings.path.status }
