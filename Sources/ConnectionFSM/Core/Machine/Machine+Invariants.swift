@@ -83,22 +83,11 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
   #endif
 }
 
-extension Machine: Equatable {
-  public static func == (left: Machine, right: Machine) -> Bool {
-    left.now == right.now && left.isEqualButForClock(to: right)
-  }
-
-  /// Whether nothing differs but the time: what an ignored input leaves behind.
-  package func isEqualButForClock(to right: Machine) -> Bool {
-    policy === right.policy && state == right.state && primary == right.primary
-      && standby == right.standby && deadlineAt == right.deadlineAt
-      && plans == right.plans && lastEpoch == right.lastEpoch
-      && lastDialAt == right.lastDialAt && budgetFullAt == right.budgetFullAt
-      && resumableUntil == right.resumableUntil && lastCause == right.lastCause
-      && wanted == right.wanted && endpoints == right.endpoints
-      && run == right.run && surroundings == right.surroundings
-      && learnedInterval == right.learnedInterval
-      && roundTripEstimate == right.roundTripEstimate && random == right.random
-      && queue == right.queue
+extension Machine {
+  /// The same machine with its clock read at `instant`: what an ignored input leaves behind.
+  package func withClock(at instant: Instant) -> Machine {
+    var machine = self
+    machine.now = max(now, instant)
+    return machine
   }
 }
