@@ -83,20 +83,7 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
   #endif
 }
 
-extension Machine: Equatable {
-  public static func == (left: Machine, right: Machine) -> Bool {
-    left.policy === right.policy && left.state == right.state && left.primary == right.primary
-      && left.standby == right.standby && left.deadlineAt == right.deadlineAt
-      && left.plans == right.plans && left.now == right.now && left.lastEpoch == right.lastEpoch
-      && left.lastDialAt == right.lastDialAt && left.budgetFullAt == right.budgetFullAt
-      && left.resumableUntil == right.resumableUntil && left.lastCause == right.lastCause
-      && left.wanted == right.wanted && left.endpoints == right.endpoints
-      && left.run == right.run && left.surroundings == right.surroundings
-      && left.learnedInterval == right.learnedInterval
-      && left.roundTripEstimate == right.roundTripEstimate && left.random == right.random
-      && left.queue == right.queue
-  }
-
+extension Machine {
   /// The same machine with its clock read at `instant`: what an ignored input leaves behind.
   package func withClock(at instant: Instant) -> Machine {
     var machine = self

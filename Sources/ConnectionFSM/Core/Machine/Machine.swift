@@ -6,7 +6,7 @@
 /// An owner (a *driver*) calls ``handle(_:at:into:)`` for everything that happens, performs the
 /// effects in order, and calls again with ``Input/deadlineReached`` once the time in
 /// ``nextDeadline`` has come.
-public struct Machine: Sendable {
+public struct Machine: Equatable, Sendable {
   // Large facts first, small ones in the gaps behind: 384 bytes, six cache lines.
 
   /// The knobs; replaced by ``adopt(_:at:into:)``.

@@ -126,10 +126,3 @@ extension Machine {
     }
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Machine.Surroundings: Hashable {}
-  extension Machine.Run: Hashable {}
-  extension Machine.Endpoints: Hashable {}
-  extension Machine.Plans: Hashable {}
-#endif

@@ -318,21 +318,3 @@ extension LaneQueue: Equatable {
     return true
   }
 }
-
-#if !hasFeature(Embedded)
-  extension LaneQueue: Hashable {
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(count)
-      hasher.combine(inFlight)
-      hasher.combine(lastID)
-      hasher.combine(sentThrough)
-      hasher.combine(byteCount)
-      hasher.combine(fliesOnOldLink)
-      for place in 0..<count {
-        hasher.combine(self[place].id)
-        hasher.combine(self[place].offeredAt)
-        hasher.combine(self[place].byteCount)
-      }
-    }
-  }
-#endif

@@ -199,7 +199,3 @@ extension SendQueue {
     effects.append(.pressureChanged(now))
   }
 }
-
-#if !hasFeature(Embedded)
-  extension SendQueue: Hashable {}
-#endif

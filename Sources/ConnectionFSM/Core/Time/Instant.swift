@@ -2,7 +2,7 @@
 ///
 /// The core never reads a clock; every instant is an argument. There is no calendar and no wall
 /// clock here, so that setting the device's clock changes nothing (RC099 to RC104).
-public struct Instant: Equatable, Comparable, BitwiseCopyable, Sendable {
+public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
   /// Nanoseconds since ``origin``.
   public var nanoseconds: Int64
 
