@@ -2,8 +2,8 @@
 /// behave equally, apart from the names of epochs and messages.
 ///
 /// Made for explorations, whose policies count in single nanoseconds, so that every fact fits into
-/// a few bits. Facts are packed into words one after the other, and each full word is mixed in; that
-/// two of a billion forms fall together by accident has a chance below 10⁻²⁰.
+/// a few bits. Facts are packed into words one after the other, and each full word is mixed in;
+/// that two of a billion forms fall together by accident has a chance below 10⁻²⁰.
 package struct CanonicalForm: Sendable {
   /// 128 bits that stand for a form.
   package struct Fingerprint: Hashable, BitwiseCopyable, Sendable {
@@ -16,6 +16,17 @@ package struct CanonicalForm: Sendable {
     }
   }
 
+  /// What the machine calls its attempts and where it wants to go, for whoever speaks of them too.
+  package struct Names: Sendable {
+    package var now = Instant.origin
+    package var newest = Epoch(0)
+    package var primary: Epoch?
+    package var standby: Epoch?
+    package var destinations: ClosedRange<UInt32> = 0...0
+  }
+
+  /// Set by the machine, which is added first.
+  package internal(set) var names = Names()
   /// From when on the past is one value, and where counts stop to matter.
   package let limits: Limits
 
@@ -27,13 +38,17 @@ package struct CanonicalForm: Sendable {
   package init(limits: Limits) { self.limits = limits }
 
   /// Adds a number that fits into so many bits.
-  @inlinable
-  package mutating func add(_ number: some FixedWidthInteger, bits: Int) {
+  package mutating func add(_ number: Int, bits: Int) {
+    add(UInt64(bitPattern: Int64(number)), bits)
+  }
+
+  @inline(__always)
+  mutating func add(_ number: some FixedWidthInteger, bits: Int) {
     add(UInt64(truncatingIfNeeded: number), bits)
   }
 
-  @usableFromInline
-  mutating func add(_ number: UInt64, _ bits: Int) {
+  @inline(__always)
+  private mutating func add(_ number: UInt64, _ bits: Int) {
     precondition(number >> UInt64(bits) == 0, "a fact is too large for its place in the form")
     if bitCount + bits > 64 { mix() }
     word = word << UInt64(bits) | number
@@ -48,7 +63,7 @@ package struct CanonicalForm: Sendable {
     add(min(now - instant, limit))
   }
 
-  /// Adds a span that is not negative and at most 254 ns; those of a policy for explorations are.
+  /// Adds a span that is not negative and at most 255 ns; those of a policy for explorations are.
   package mutating func add(_ span: TimeSpan) { add(UInt64(bitPattern: span.nanoseconds), 8) }
 
   /// Adds how long until something is, or that it has been.
@@ -58,13 +73,12 @@ package struct CanonicalForm: Sendable {
 
   /// Adds how long until something is planned; all that is far away is alike, and so is never.
   mutating func add(_ instant: Instant, orNeverAfter now: Instant) {
-    add(min(max(instant - now, .zero), TimeSpan(nanoseconds: instant == .never ? 255 : 254)))
+    add(instant == .never ? TimeSpan(nanoseconds: 255) : min(max(instant - now, .zero), .far))
   }
 
-  /// Adds which of a machine's attempts it is.
-  package mutating func add(_ epoch: Epoch, of machine: Machine) {
-    let isPrimary = machine.primary?.epoch == epoch
-    add(isPrimary ? 0 : machine.standby?.epoch == epoch ? 1 : 2, bits: 2)
+  /// Adds which of the machine's attempts it is.
+  package mutating func add(_ epoch: Epoch) {
+    add(epoch == names.primary ? 0 : epoch == names.standby ? 1 : 2, bits: 2)
   }
 
   /// The form of all that was added.
@@ -149,4 +163,9 @@ extension CanonicalForm {
       learns = policy.heartbeat?.shortestInterval != nil
     }
   }
+}
+
+extension TimeSpan {
+  /// Longer than any span of a policy for explorations.
+  fileprivate static let far = TimeSpan(nanoseconds: 254)
 }

@@ -3,18 +3,22 @@
 // machines of equal form that behave differently.
 
 extension Machine {
-  /// The last instant seen.
-  package var clock: Instant { now }
-
-  /// The endpoints that the application wants to go to.
-  package var destinations: ClosedRange<UInt32> {
-    endpoints.first.rawValue...endpoints.first.rawValue + UInt32(endpoints.count) - 1
-  }
-
-  /// The state of the dice, which tells how often they were thrown.
-  package var dice: SplitMix64 {
-    get { random }
-    set { random = newValue }
+  /// Handles an input with these dice in place of its own, which it gets back.
+  /// - Returns: What was made of the input, and how often the dice were thrown.
+  package mutating func handle(
+    _ input: Input, at instant: Instant, into effects: inout Effects, throwing dice: SplitMix64
+  ) -> (disposition: Disposition, draws: Int) {
+    let own = random
+    random = dice
+    let disposition = handle(input, at: instant, into: &effects)
+    var thrown = dice
+    var draws = 0
+    while thrown != random {
+      _ = thrown.next()
+      draws += 1
+    }
+    random = own
+    return (disposition, draws)
   }
 
   /// A live message of a lane by its place, oldest first; nil past the last.
@@ -25,6 +29,10 @@ extension Machine {
 
   /// Adds what matters of this machine to a form.
   package func add(to form: inout CanonicalForm) {
+    let first = endpoints.first.rawValue
+    form.names = CanonicalForm.Names(
+      now: now, newest: lastEpoch, primary: hasLink ? link.epoch : nil, standby: standby?.epoch,
+      destinations: first...first + UInt32(endpoints.count) - 1)
     let limits = form.limits
     form.add(wanted)
     // Without a limit on the time spent it does not matter whether there was a dial, but how long

@@ -12,11 +12,11 @@ enum Dice {
   /// Bounds up to this one are drawn to their ends.
   static let greatestBound: UInt64 = 15
 
-  /// The seeds, by the draws they make: bit n of the place says that draw n is the greatest.
-  static let seeds: [UInt64] = (0..<1 << drawLimit).map { draws in
+  /// The dice, by the draws they make: bit n of the place says that draw n is the greatest.
+  static let all: [SplitMix64] = (0..<1 << drawLimit).map { draws in
     var seed: UInt64 = 0
     while !makes(draws, seed: seed) { seed += 1 }
-    return seed
+    return SplitMix64(seed: seed)
   }
 
   private static func makes(_ draws: Int, seed: UInt64) -> Bool {
@@ -26,15 +26,5 @@ enum Dice {
       if random.next(through: greatestBound) != wanted { return false }
     }
     return true
-  }
-
-  /// How many draws a generator of that seed has made; nil for more than there may be.
-  static func draws(from seed: UInt64, to random: SplitMix64) -> Int? {
-    var other = SplitMix64(seed: seed)
-    for count in 0...drawLimit {
-      if other == random { return count }
-      _ = other.next()
-    }
-    return nil
   }
 }

@@ -14,9 +14,9 @@ package struct Counterexample: Error, CustomStringConvertible, Sendable {
 
 /// Tries every sequence of the moves of a ``Slice``, with every promise checked after each.
 ///
-/// Breadth first, so that a counterexample is as short as can be. Of two ways to situations of equal
-/// ``CanonicalForm`` one is followed: so a slice has an end, and there everything that can happen in
-/// it, in sequences of any length, has been tried.
+/// Breadth first, so that a counterexample is as short as can be. Of two ways to situations of
+/// equal ``CanonicalForm`` one is followed: so a slice has an end, and there everything that can
+/// happen in it, in sequences of any length, has been tried.
 package struct Explorer: ~Copyable {
   /// What an exploration has seen.
   package struct Result: Sendable {
@@ -48,6 +48,7 @@ package struct Explorer: ~Copyable {
 
   private let slice: Slice
   private let ordinals: [Int]
+  private let dice = Dice.all
   private let limits: CanonicalForm.Limits
   private let initial: Node
   private var next: [Node] = []
@@ -62,7 +63,7 @@ package struct Explorer: ~Copyable {
     ordinals = slice.moves.map(Coverage.ordinal)
     limits = CanonicalForm.Limits(policy: slice.policy)
     initial = Node(
-      machine: Machine(policy: slice.policy, seed: Dice.seeds[0]),
+      machine: Machine(policy: slice.policy, seed: 0),
       referee: Referee(policy: slice.policy), place: 0)
     var node = initial
     _ = seen.insert(form(of: &node))
@@ -71,7 +72,7 @@ package struct Explorer: ~Copyable {
   private func form(of node: inout Node) -> CanonicalForm.Fingerprint {
     var form = CanonicalForm(limits: limits)
     node.machine.add(to: &form)
-    node.referee.add(to: &form, beside: node.machine)
+    node.referee.add(to: &form)
     return form.fingerprint()
   }
 }
@@ -93,7 +94,7 @@ extension Explorer {
     var scratch = initial
     while !frontier.isEmpty, result.depth < depth ?? .max {
       for place in frontier.indices {
-        try expand(&frontier[place], with: &scratch)
+        try expand(frontier[place], with: &scratch)
         if place & 0x1FFF == 0x1FFF { report(result) }
       }
       swap(&frontier, &next)
@@ -106,21 +107,21 @@ extension Explorer {
   }
 
   private mutating func expand(
-    _ node: inout Node, with scratch: inout Node
+    _ node: Node, with scratch: inout Node
   ) throws(Counterexample) {
-    let phase = node.machine.phase
+    let bearings = node.machine.bearings
     scratch = node
     for index in slice.moves.indices {
-      guard let step = slice.moves[index].step(for: &node.machine, scale: slice.scale) else {
+      guard let step = slice.moves[index].step(from: bearings, scale: slice.scale) else {
         continue
       }
-      result.coverage.note(phase, ordinals[index])
+      result.coverage.note(bearings.phase, ordinals[index])
       let way = Way(from: node.place, move: UInt16(index), dice: 0)
-      let draws = try follow(step, way, from: &node, with: &scratch)
+      let draws = try follow(step, way, from: node, at: bearings.clock, with: &scratch)
       // As many more ways as there are other outcomes of the draws.
       for dice in 1..<max(1, 1 << draws) {
         let way = Way(from: node.place, move: UInt16(index), dice: UInt16(dice))
-        _ = try follow(step, way, from: &node, with: &scratch)
+        _ = try follow(step, way, from: node, at: bearings.clock, with: &scratch)
       }
     }
   }
@@ -128,22 +129,21 @@ extension Explorer {
   /// Takes a step and keeps where it leads, if that is new; says how often the dice were thrown.
   /// Wants in `scratch` a copy of the node, and leaves one there.
   private mutating func follow(
-    _ step: Step, _ way: Way, from node: inout Node, with scratch: inout Node
+    _ step: Step, _ way: Way, from node: Node, at clock: Instant,
+    with scratch: inout Node
   ) throws(Counterexample) -> Int {
     result.transitions += 1
-    let seed = Dice.seeds[Int(way.dice)]
-    scratch.machine.dice = SplitMix64(seed: seed)
-    let disposition = scratch.machine.handle(step.input, at: step.instant, into: &effects)
+    let (disposition, draws) = scratch.machine.handle(
+      step.input, at: step.instant, into: &effects, throwing: dice[Int(way.dice)])
     do throws(Violation) {
       try scratch.referee.judge(
         step.input, at: step.instant, before: node.machine, after: scratch.machine,
         disposition: disposition, effects: effects)
       // The judge has seen that nothing changed, not even the time.
-      if case .ignored = disposition, step.instant == node.machine.clock { return 0 }
-      guard let draws = Dice.draws(from: seed, to: scratch.machine.dice) else {
+      if case .ignored = disposition, step.instant == clock { return 0 }
+      guard draws <= Dice.drawLimit else {
         throw Violation("dice", "more than \(Dice.drawLimit) draws in one step")
       }
-      scratch.machine.dice = SplitMix64(seed: Dice.seeds[0])
       if seen.insert(form(of: &scratch)) {
         result.states += 1
         scratch.place = UInt32(ways.count)
@@ -169,11 +169,12 @@ extension Explorer {
     var effects = Effects()
     var steps: [Step] = []
     for way in path.reversed() {
-      guard let step = slice.moves[Int(way.move)].step(for: &machine, scale: slice.scale) else {
+      guard let step = slice.moves[Int(way.move)].step(from: machine.bearings, scale: slice.scale)
+      else {
         break
       }
-      machine.dice = SplitMix64(seed: Dice.seeds[Int(way.dice)])
-      machine.handle(step.input, at: step.instant, into: &effects)
+      _ = machine.handle(
+        step.input, at: step.instant, into: &effects, throwing: dice[Int(way.dice)])
       steps.append(step)
     }
     return steps

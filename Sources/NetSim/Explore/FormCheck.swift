@@ -36,7 +36,7 @@ package struct FormCheck {
   package mutating func check(states stateLimit: Int, pairs pairLimit: Int) throws -> Int {
     var queue = [
       Subject(
-        machine: Machine(policy: slice.policy, seed: Dice.seeds[0]),
+        machine: Machine(policy: slice.policy, seed: 0),
         referee: Referee(policy: slice.policy))
     ]
     var known = [form(of: &queue[0]): 0]
@@ -44,7 +44,7 @@ package struct FormCheck {
     var pairs = 0
     while place < queue.count, pairs < pairLimit {
       for move in slice.moves {
-        for dice in 0..<Dice.seeds.count {
+        for dice in 0..<Dice.all.count {
           guard let (behaviour, next) = try behaviour(of: queue[place], move, dice: dice) else {
             break
           }
@@ -66,13 +66,13 @@ package struct FormCheck {
   private func form(of subject: inout Subject) -> CanonicalForm.Fingerprint {
     var form = CanonicalForm(limits: limits)
     subject.machine.add(to: &form)
-    subject.referee.add(to: &form, beside: subject.machine)
+    subject.referee.add(to: &form)
     return form.fingerprint()
   }
 
   private mutating func compare(_ one: Subject, _ other: Subject) throws {
     for move in slice.moves {
-      for dice in 0..<Dice.seeds.count {
+      for dice in 0..<Dice.all.count {
         let first = try behaviour(of: one, move, dice: dice)
         let second = try behaviour(of: other, move, dice: dice)
         if first?.0 != second?.0 {
@@ -94,17 +94,15 @@ package struct FormCheck {
   private mutating func behaviour(
     of subject: Subject, _ move: Move, dice: Int
   ) throws -> (Behaviour, Subject)? {
-    var before = subject.machine
-    guard let step = move.step(for: &before, scale: slice.scale) else { return nil }
-    before.dice = SplitMix64(seed: Dice.seeds[dice])
-    var next = Subject(machine: before, referee: subject.referee)
-    let disposition = next.machine.handle(step.input, at: step.instant, into: &effects)
+    let before = subject.machine
+    guard let step = move.step(from: before.bearings, scale: slice.scale) else { return nil }
+    var next = subject
+    let (disposition, draws) = next.machine.handle(
+      step.input, at: step.instant, into: &effects, throwing: Dice.all[dice])
     try next.referee.judge(
       step.input, at: step.instant, before: before, after: next.machine,
       disposition: disposition, effects: effects)
-    let draws = Dice.draws(from: Dice.seeds[dice], to: next.machine.dice) ?? Dice.drawLimit
     if dice >= 1 << draws { return nil }
-    next.machine.dice = SplitMix64(seed: Dice.seeds[0])
     let names = Names(before)
     var renamed = disposition
     if case .taken(let id) = disposition {
@@ -128,7 +126,7 @@ private struct Names {
     newest = machine.newestEpoch
     current = machine.primary?.epoch ?? newest
     standby = machine.standby?.epoch
-    destination = EndpointID(machine.destinations.lowerBound)
+    destination = machine.bearings.destination
     messages = machine.policy.lanes.indices.map { index in
       let lane = LaneID(UInt8(index))
       let (waiting, inFlight) = machine.pendingCount(in: lane)

@@ -100,21 +100,22 @@ extension Move {
   /// What the code of the exploration's own delay stands for: see ``Slice``.
   static let delayCode = CloseCode(4001)
 
-  /// The step that this move is for a machine as it stands; nil where there is nothing of the kind.
+  /// The step that this move is for a machine with these bearings; nil where there is nothing of
+  /// the kind.
   @inline(__always)
-  func step(for machine: inout Machine, scale: Scale) -> Step? {
-    let now = machine.clock
+  func step(from bearings: Bearings, scale: Scale) -> Step? {
+    let now = bearings.clock
     switch self {
-    case .wish(let wish): return Step(input: wish.input(for: &machine, scale), instant: now)
+    case .wish(let wish): return Step(input: wish.input(from: bearings, scale), instant: now)
     case .message(let wish, let lane):
-      return wish.input(for: &machine, lane: LaneID(lane)).map { Step(input: $0, instant: now) }
+      return wish.input(from: bearings, lane: lane).map { Step(input: $0, instant: now) }
     case .condition(let condition): return Step(input: condition.input, instant: now)
-    case .time(let passage): return passage.step(for: &machine, scale)
+    case .time(let passage): return passage.step(from: bearings, scale)
     case .answer(let answer, let attempt):
-      return attempt.epoch(for: &machine).map { Step(input: answer.input($0), instant: now) }
+      return attempt.epoch(from: bearings).map { Step(input: answer.input($0), instant: now) }
     case .report(let report, let lane, let attempt):
-      guard let epoch = attempt.epoch(for: &machine),
-        let id = report.message(of: &machine, lane: LaneID(lane))
+      guard let epoch = attempt.epoch(from: bearings),
+        let id = report.message(from: bearings, lane: lane)
       else { return nil }
       return Step(input: .transport(epoch, report.event(through: id)), instant: now)
     }
@@ -123,29 +124,25 @@ extension Move {
 
 extension Move.Attempt {
   @inline(__always)
-  func epoch(for machine: inout Machine) -> Epoch? {
-    let newest = machine.newestEpoch
+  func epoch(from bearings: Bearings) -> Epoch? {
     switch self {
-    case .current: return machine.primary?.epoch ?? newest
-    case .standby: return machine.standby?.epoch
+    case .current: return bearings.current
+    case .standby: return bearings.standby
     case .past:
-      // At most three are not over: two links, and one that waits for credentials.
-      var past = newest.rawValue
-      while past > 0,
-        past == machine.primary?.epoch.rawValue ?? newest.rawValue
-          || past == machine.standby?.epoch.rawValue
-      {
-        past -= 1
+      // At most two are not over.
+      var past = bearings.newest
+      while past.rawValue > 0, past == bearings.current || past == bearings.standby {
+        past = Epoch(past.rawValue - 1)
       }
-      return Epoch(past)
-    case .unborn: return Epoch(newest.rawValue + 1)
+      return past
+    case .unborn: return Epoch(bearings.newest.rawValue + 1)
     }
   }
 }
 
 extension Move.Wish {
-  func input(for machine: inout Machine, _ scale: Scale) -> Input {
-    let first = EndpointID(machine.destinations.lowerBound)
+  func input(from bearings: Bearings, _ scale: Scale) -> Input {
+    let first = bearings.destination
     // Far enough for no list to reach it.
     let other = EndpointID(first.rawValue ^ 0x80)
     switch self {
@@ -176,8 +173,8 @@ extension Move.Condition {
 }
 
 extension Move.Passage {
-  func step(for machine: inout Machine, _ scale: Scale) -> Step? {
-    let now = machine.clock
+  func step(from bearings: Bearings, _ scale: Scale) -> Step? {
+    let now = bearings.clock
     let sleep = TimeSpan(nanoseconds: scale.unit.nanoseconds * 100_000)
     // An answer that nobody waits for does nothing but show what time it is.
     let nothing = Input.transport(Epoch(.max), .opened)
@@ -186,9 +183,9 @@ extension Move.Passage {
     case .longSleep: return Step(input: nothing, instant: now + sleep)
     case .timer: return Step(input: .deadlineReached, instant: now)
     case .dueTimer:
-      return machine.nextDeadline.map { Step(input: .deadlineReached, instant: max($0, now)) }
+      return bearings.nextDeadline.map { Step(input: .deadlineReached, instant: max($0, now)) }
     case .lateTimer:
-      return machine.nextDeadline.map {
+      return bearings.nextDeadline.map {
         Step(input: .deadlineReached, instant: max($0, now) + sleep)
       }
     }
@@ -227,41 +224,41 @@ extension Move.Answer {
   }
 }
 
+extension Bearings {
+  @inline(__always)
+  fileprivate func messages(in lane: UInt8) -> Messages { lane == 0 ? messages.0 : messages.1 }
+}
+
 extension Move.MessageWish {
-  func input(for machine: inout Machine, lane: LaneID) -> Input? {
-    let (waiting, inFlight) = machine.pendingCount(in: lane)
-    let oldest = machine.message(inFlight, in: lane)
+  func input(from bearings: Bearings, lane: UInt8) -> Input? {
+    let messages = bearings.messages(in: lane)
+    let id = LaneID(lane)
     switch self {
-    case .offer: return .offer(lane, byteCount: 1)
-    case .offerLarge: return .offer(lane, byteCount: 2)
-    case .offerTooLarge: return .offer(lane, byteCount: .max)
-    case .cancelOldestWaiting: return oldest.map { .cancel($0) }
+    case .offer: return .offer(id, byteCount: 1)
+    case .offerLarge: return .offer(id, byteCount: 2)
+    case .offerTooLarge: return .offer(id, byteCount: .max)
+    case .cancelOldestWaiting: return messages.oldestWaiting.map { .cancel($0) }
     case .cancelNewestWaiting:
-      return waiting < 2
-        ? nil : machine.message(inFlight + waiting - 1, in: lane).map { .cancel($0) }
-    case .cancelInFlight:
-      return inFlight == 0 ? nil : machine.message(0, in: lane).map { .cancel($0) }
-    case .cancelOver: return .cancel(MessageID(lane: lane, sequence: 0))
-    case .growWaiting: return oldest.map { .resized($0, byteCount: 2) }
-    case .shrinkWaiting: return oldest.map { .resized($0, byteCount: 1) }
-    case .growInFlight:
-      return inFlight == 0 ? nil : machine.message(0, in: lane).map { .resized($0, byteCount: 2) }
+      return messages.waiting < 2 ? nil : messages.newestWaiting.map { .cancel($0) }
+    case .cancelInFlight: return messages.oldestInFlight.map { .cancel($0) }
+    case .cancelOver: return .cancel(MessageID(lane: id, sequence: 0))
+    case .growWaiting: return messages.oldestWaiting.map { .resized($0, byteCount: 2) }
+    case .shrinkWaiting: return messages.oldestWaiting.map { .resized($0, byteCount: 1) }
+    case .growInFlight: return messages.oldestInFlight.map { .resized($0, byteCount: 2) }
     }
   }
 }
 
 extension Move.Report {
   /// The message that is reported; nil where there is none of the kind.
-  func message(of machine: inout Machine, lane: LaneID) -> MessageID? {
-    let (waiting, inFlight) = machine.pendingCount(in: lane)
+  func message(from bearings: Bearings, lane: UInt8) -> MessageID? {
+    let messages = bearings.messages(in: lane)
     switch self {
-    case .writtenOldest, .acknowledgedOldest:
-      return inFlight == 0 ? nil : machine.message(0, in: lane)
+    case .writtenOldest, .acknowledgedOldest: return messages.oldestInFlight
     case .writtenAll, .acknowledgedAll:
-      return inFlight < 2 ? nil : machine.message(inFlight - 1, in: lane)
-    case .writtenTooMuch, .acknowledgedTooMuch:
-      return waiting == 0 ? nil : machine.message(inFlight + waiting - 1, in: lane)
-    case .writtenOver, .acknowledgedOver: return MessageID(lane: lane, sequence: 0)
+      return messages.inFlight < 2 ? nil : messages.newestInFlight
+    case .writtenTooMuch, .acknowledgedTooMuch: return messages.newestWaiting
+    case .writtenOver, .acknowledgedOver: return MessageID(lane: LaneID(lane), sequence: 0)
     }
   }
 

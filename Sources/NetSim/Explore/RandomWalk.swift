@@ -45,9 +45,10 @@ package struct RandomWalk {
   }
 
   private mutating func anyStep() -> Step {
+    let bearings = machine.bearings
     while true {
       let move = Move.all[Int(choice.next(through: UInt64(Move.all.count - 1)))]
-      if let step = move.step(for: &machine, scale: scale) { return step }
+      if let step = move.step(from: bearings, scale: scale) { return step }
     }
   }
 

@@ -1,7 +1,7 @@
 package import ConnectionFSM
 
-/// One part of the machine's behaviour, small enough to be explored to its end: a policy whose spans
-/// are a few units of time, and what may happen.
+/// One part of the machine's behaviour, small enough to be explored to its end: a policy whose
+/// spans are a few units of time, and what may happen.
 ///
 /// The unit is a nanosecond: every whole number of units is tried, and a draw between a minimum and
 /// a maximum is either of them.

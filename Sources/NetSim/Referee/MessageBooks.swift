@@ -61,10 +61,16 @@ struct MessageBooks: Sendable {
     _ range: MessageRange, as outcome: Outcome, after input: Input, at now: Instant
   ) throws(Violation) {
     let index = Int(range.first.lane.rawValue)
-    let ended = lanes[index].filter { range.contains($0.id) }
-    guard !ended.isEmpty else { throw Violation("I11", "\(range) \(outcome): nothing ended") }
-    for entry in ended { try judge(entry, as: outcome, after: input, rule: rules[index], at: now) }
-    lanes[index].removeAll { range.contains($0.id) }
+    // The messages of a range are neighbours, since those between have ended.
+    guard let first = lanes[index].firstIndex(where: { range.contains($0.id) }) else {
+      throw Violation("I11", "\(range) \(outcome): nothing ended")
+    }
+    var end = first
+    while end < lanes[index].count, range.contains(lanes[index][end].id) {
+      try judge(lanes[index][end], as: outcome, after: input, rule: rules[index], at: now)
+      end += 1
+    }
+    lanes[index].removeSubrange(first..<end)
   }
 
   private func judge(
@@ -125,15 +131,15 @@ struct MessageBooks: Sendable {
   }
 
   /// Adds what decides how the messages may end; that the machine holds the same ones was seen.
-  func add(to form: inout CanonicalForm, beside machine: Machine) {
+  func add(to form: inout CanonicalForm) {
     for index in lanes.indices {
       for entry in lanes[index] {
-        form.add(entry.byteCount, bits: 4)
+        form.add(Int(entry.byteCount), bits: 4)
         form.add(entry.everSent)
         form.add(entry.inFlight)
-        if let link = entry.link { form.add(link, of: machine) }
+        if let link = entry.link { form.add(link) }
         guard !entry.everSent, let timeToLive = rules[index].timeToLive else { continue }
-        form.add(entry.offeredAt, before: machine.clock, limit: timeToLive)
+        form.add(entry.offeredAt, before: form.names.now, limit: timeToLive)
       }
     }
   }

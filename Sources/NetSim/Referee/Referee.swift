@@ -45,17 +45,20 @@ package struct Referee: Sendable {
     _ input: Input, at now: Instant, before: Machine, after: Machine, disposition: Disposition,
     effects: Effects
   ) throws(Violation) {
-    if let broken = after.brokenInvariant { throw Violation("machine", "\(broken)") }
-    try judgeDisposition(disposition, of: input, at: now, before, after, effects)
+    try judgeDisposition(disposition, of: input, before, after, effects)
+    // Nothing has changed: what held before still holds.
     if case .ignored = disposition { return }
+    if let broken = after.brokenInvariant { throw Violation("machine", "\(broken)") }
     try take(input, disposition: disposition, at: now)
-    for effect in effects { try carryOut(effect, input: input, at: now) }
+    if !effects.isEmpty {
+      for effect in effects { try carryOut(effect, input: input, at: now) }
+    }
     try judgeSituation(after: after, from: before.phase, input: input, at: now)
   }
 
   private func judgeDisposition(
-    _ disposition: Disposition, of input: Input, at now: Instant, _ before: Machine,
-    _ after: Machine, _ effects: Effects
+    _ disposition: Disposition, of input: Input, _ before: Machine, _ after: Machine,
+    _ effects: Effects
   ) throws(Violation) {
     if let epoch = input.epoch, !isLive(epoch), requested != epoch,
       disposition != .ignored(.staleEpoch)
@@ -64,7 +67,7 @@ package struct Referee: Sendable {
     }
     if case .ignored = disposition {
       if !effects.isEmpty { throw Violation("I2", "\(input) was \(disposition) and had effects") }
-      if before.withClock(at: now) != after {
+      if !after.isEqualButForClock(to: before) {
         throw Violation("I2", "\(input) was \(disposition) and changed the machine")
       }
     }
@@ -258,24 +261,24 @@ extension Phase {
 // MARK: Exploration
 
 extension Referee {
-  /// Adds what matters of these books to a form, by the names that the machine has.
-  func add(to form: inout CanonicalForm, beside machine: Machine) {
-    let now = machine.clock
+  /// Adds what matters of these books to a form that the machine has been added to.
+  func add(to form: inout CanonicalForm) {
+    let now = form.names.now
     form.add(wanted)
     form.add(isAsked)
-    form.add(endpoints == machine.destinations)
-    form.add(lastEpoch == machine.newestEpoch)
-    form.add(requested == nil ? 0 : requested == machine.newestEpoch ? 1 : 2, bits: 2)
+    form.add(endpoints == form.names.destinations)
+    form.add(lastEpoch == form.names.newest)
+    form.add(requested == nil ? 0 : requested == form.names.newest ? 1 : 2, bits: 2)
     form.add(lastDialAt ?? .longAgo, before: now, limit: policy.minimumDialSpacing)
     form.add(delayedUntil ?? .longAgo, after: now)
     form.add(transports.count, bits: 2)
     for transport in transports {
-      form.add(transport.epoch, of: machine)
+      form.add(transport.epoch)
       form.add(transport.isOpen)
       form.add(transport.isClosing)
     }
     form.add(unended.count, bits: 2)
-    for epoch in unended { form.add(epoch, of: machine) }
-    books.add(to: &form, beside: machine)
+    for epoch in unended { form.add(epoch) }
+    books.add(to: &form)
   }
 }

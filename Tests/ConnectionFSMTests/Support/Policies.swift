@@ -47,23 +47,31 @@ extension Lane {
 
 extension Policy {
   /// The tests' own values, every knob of them, so that no test leans on a default that may change:
-  /// connect 10 s, close 5 s, spacing 1 s, ping after 25 s, pong within 10 s, lane a at most once,
-  /// lane b at least once, neither with a time to live; no session stage, no credentials.
+  /// connect 10 s, close 5 s, drain 5 s, spacing 1 s, ping after 25 s, pong within 10 s, lane a at
+  /// most once, lane b at least once, neither with a time to live; links are kept in the background
+  /// and without demand; no beat, no session stage, no credentials.
   static func made(
     connectDeadline: TimeSpan = .seconds(10),
+    connectDeadlineLimit: TimeSpan? = nil,
     closeDeadline: TimeSpan = .seconds(5),
+    drainDeadline: TimeSpan = .seconds(5),
     backoff: Backoff = .exact,
     spacing: TimeSpan = .seconds(1),
     heartbeat: Heartbeat? = Heartbeat(interval: .seconds(25), timeout: .seconds(10)),
+    beat: Beat? = nil,
     path: PathPolicy = .probing,
+    lifecycle: LifecyclePolicy = LifecyclePolicy(backgroundGrace: nil, idleGrace: nil),
     session: TimeSpan? = nil,
+    resumeWindow: TimeSpan? = nil,
     credentials: TimeSpan? = nil,
     lanes: [Lane] = [.made(.atMostOnce), .made(.atLeastOnce)],
     overrides: [VerdictOverride] = []
   ) throws -> Policy {
     try Policy(
-      connectDeadline: connectDeadline, closeDeadline: closeDeadline, backoff: backoff,
-      minimumDialSpacing: spacing, heartbeat: heartbeat, path: path, sessionDeadline: session,
+      connectDeadline: connectDeadline, connectDeadlineLimit: connectDeadlineLimit,
+      closeDeadline: closeDeadline, drainDeadline: drainDeadline, backoff: backoff,
+      minimumDialSpacing: spacing, heartbeat: heartbeat, beat: beat, path: path,
+      lifecycle: lifecycle, sessionDeadline: session, resumeWindow: resumeWindow,
       credentialsDeadline: credentials, lanes: lanes, overrides: overrides)
   }
 }

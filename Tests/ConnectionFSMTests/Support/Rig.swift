@@ -12,7 +12,7 @@ struct Rig {
 
   init(_ policy: Policy, seed: UInt64 = 1) {
     machine = Machine(policy: policy, seed: seed)
-    ledger = Ledger(lanes: policy.lanes, spacing: policy.minimumDialSpacing)
+    ledger = Ledger(policy)
   }
 
   var phase: Phase { machine.phase }
@@ -24,12 +24,23 @@ struct Rig {
   @discardableResult
   mutating func feed(_ input: Input, at instant: Instant? = nil) -> Step {
     now = instant ?? now
-    let disposition = machine.handle(input, at: now, into: &effects)
+    return witness(input, machine.handle(input, at: now, into: &effects))
+  }
+
+  private mutating func witness(_ input: Input, _ disposition: Disposition) -> Step {
     if let problem = ledger.note(input, disposition, effects, at: now, phase: machine.phase) {
       Issue.record("\(problem): \(input) gave \(render(effects)) in \(machine.phase)")
     }
     if let broken = machine.brokenInvariant { Issue.record("\(broken), after \(input)") }
     return Step(disposition: disposition, phase: machine.phase, effects: Array(effects))
+  }
+
+  /// Replaces the policy, by one that has the same lanes.
+  @discardableResult
+  mutating func adopt(_ policy: Policy, at instant: Instant? = nil) throws -> Step {
+    now = instant ?? now
+    let disposition = try machine.adopt(policy, at: now, into: &effects)
+    return witness(.policyReplaced, disposition)
   }
 
   /// Lets time pass without a word to the machine.

@@ -58,12 +58,15 @@ struct Scene {
 enum InputKind: String, CaseIterable {
   case connectHere = "connect here"
   case connectElsewhere = "connect elsewhere"
-  case close
+  case close, drain
   case offer
   case offerNoLane = "offer to no lane"
   case cancelOlder = "cancel a1"
   case cancelNewer = "cancel a2"
   case cancelUnknown = "cancel a9"
+  case resizeOlder = "resize a1"
+  case resizeNewer = "resize a2"
+  case resizeUnknown = "resize a9"
   case demandLost = "no demand"
   case demandFound = "demand"
   case foreground, background
@@ -71,6 +74,7 @@ enum InputKind: String, CaseIterable {
   case pathUnknown = "path unknown"
   case pathUp = "path up"
   case pathDown = "path down"
+  case policyReplaced = "policy replaced"
   case earlyDeadline = "early deadline"
   case dueDeadline = "due deadline"
   case available = "credentials available"
@@ -83,8 +87,11 @@ enum InputKind: String, CaseIterable {
   case writtenA1 = "written a1"
   case acknowledgedB1 = "acknowledged b1"
   case acknowledgedA1 = "acknowledged a1"
-  case unwritable, writable
-  case ready
+  case unwritable, writable, unviable, viable
+  case drainRequested = "drain requested"
+  case betterPath = "better path"
+  case ready, resumed
+  case resumeRefused = "resume refused"
   case refused
   case staleAvailable = "stale credentials available"
   case staleRefusedCredentials = "stale credentials refused"
@@ -96,23 +103,31 @@ enum InputKind: String, CaseIterable {
   case staleWritten = "stale written"
   case staleAcknowledged = "stale acknowledged"
   case staleUnwritable = "stale unwritable"
+  case staleUnviable = "stale unviable"
+  case staleDrainRequested = "stale drain requested"
+  case staleBetterPath = "stale better path"
   case staleReady = "stale ready"
+  case staleResumed = "stale resumed"
+  case staleResumeRefused = "stale resume refused"
   case staleRefused = "stale refused"
   case futureAvailable = "future credentials available"
   case futureOpened = "future opened"
   case futureReady = "future ready"
 
   func input(in scene: Scene) -> Input {
-    let (current, stale, future) = (scene.current, scene.stale, Epoch(9))
     switch self {
     case .connectHere: return .connect(here)
     case .connectElsewhere: return .connect(elsewhere)
     case .close: return .close
+    case .drain: return .drain
     case .offer: return .offerA()
     case .offerNoLane: return .offer(LaneID(2), byteCount: 1)
     case .cancelOlder: return .cancel(.a(1))
     case .cancelNewer: return .cancel(.a(2))
     case .cancelUnknown: return .cancel(.a(9))
+    case .resizeOlder: return .resized(.a(1), byteCount: 2)
+    case .resizeNewer: return .resized(.a(2), byteCount: 2)
+    case .resizeUnknown: return .resized(.a(9), byteCount: 2)
     case .demandLost: return .demandChanged(false)
     case .demandFound: return .demandChanged(true)
     case .foreground: return .lifecycleChanged(.foreground)
@@ -121,38 +136,65 @@ enum InputKind: String, CaseIterable {
     case .pathUnknown: return .pathChanged(.unknown)
     case .pathUp: return .pathChanged(.up)
     case .pathDown: return .pathChanged(.down)
+    case .policyReplaced: return .policyReplaced
     case .earlyDeadline, .dueDeadline: return .deadlineReached
-    case .available: return .credentials(current, .available)
-    case .unavailable: return .credentials(current, .unavailable)
-    case .refusedCredentials: return .credentials(current, .refused)
-    case .staleAvailable: return .credentials(stale, .available)
-    case .staleRefusedCredentials: return .credentials(stale, .refused)
-    case .futureAvailable: return .credentials(future, .available)
-    case .ready: return .session(current, .ready)
-    case .refused: return .session(current, .refused(.denied))
-    case .staleReady: return .session(stale, .ready)
-    case .staleRefused: return .session(stale, .refused(.denied))
-    case .futureReady: return .session(future, .ready)
-    case .opened: return .transport(current, .opened)
-    case .failed: return .transport(current, .failed(.lost))
-    case .failedForGood: return .transport(current, .failed(.fatal))
-    case .closedByPeer: return .transport(current, .closed(CloseCode(1001)))
-    case .received: return .transport(current, .received(byteCount: 1))
-    case .pong: return .transport(current, .pong(1))
-    case .writtenA1: return .transport(current, .written(through: .a(1)))
-    case .acknowledgedB1: return .transport(current, .acknowledged(through: .b(1)))
-    case .acknowledgedA1: return .transport(current, .acknowledged(through: .a(1)))
-    case .unwritable: return .transport(current, .writabilityChanged(false))
-    case .writable: return .transport(current, .writabilityChanged(true))
-    case .staleOpened: return .transport(stale, .opened)
-    case .staleFailed: return .transport(stale, .failed(.fatal))
-    case .staleClosed: return .transport(stale, .closed(nil))
-    case .staleReceived: return .transport(stale, .received(byteCount: 1))
-    case .stalePong: return .transport(stale, .pong(1))
-    case .staleWritten: return .transport(stale, .written(through: .a(1)))
-    case .staleAcknowledged: return .transport(stale, .acknowledged(through: .b(1)))
-    case .staleUnwritable: return .transport(stale, .writabilityChanged(false))
-    case .futureOpened: return .transport(future, .opened)
+    case .available, .unavailable, .refusedCredentials, .staleAvailable, .staleRefusedCredentials,
+      .futureAvailable, .ready, .resumed, .resumeRefused, .refused, .staleReady, .staleResumed,
+      .staleResumeRefused, .staleRefused, .futureReady:
+      return answer(in: scene)
+    case .opened, .failed, .failedForGood, .closedByPeer, .received, .pong, .writtenA1,
+      .acknowledgedB1, .acknowledgedA1, .unwritable, .writable, .unviable, .viable,
+      .drainRequested, .betterPath:
+      return .transport(scene.current, report)
+    case .staleOpened, .staleFailed, .staleClosed, .staleReceived, .stalePong, .staleWritten,
+      .staleAcknowledged, .staleUnwritable, .staleUnviable, .staleDrainRequested,
+      .staleBetterPath:
+      return .transport(scene.stale, report)
+    case .futureOpened: return .transport(Epoch(9), .opened)
+    }
+  }
+
+  /// What the provider or the session answers; the others answer nothing.
+  private func answer(in scene: Scene) -> Input {
+    let (current, stale, future) = (scene.current, scene.stale, Epoch(9))
+    return switch self {
+    case .available: .credentials(current, .available)
+    case .unavailable: .credentials(current, .unavailable)
+    case .refusedCredentials: .credentials(current, .refused)
+    case .staleAvailable: .credentials(stale, .available)
+    case .staleRefusedCredentials: .credentials(stale, .refused)
+    case .futureAvailable: .credentials(future, .available)
+    case .ready: .session(current, .ready)
+    case .resumed: .session(current, .resumed)
+    case .resumeRefused: .session(current, .resumeRefused)
+    case .refused: .session(current, .refused(.denied))
+    case .staleReady: .session(stale, .ready)
+    case .staleResumed: .session(stale, .resumed)
+    case .staleResumeRefused: .session(stale, .resumeRefused)
+    case .staleRefused: .session(stale, .refused(.denied))
+    default: .session(future, .ready)
+    }
+  }
+
+  /// What the transport says; the others say that it opened.
+  private var report: TransportEvent {
+    switch self {
+    case .failed: .failed(.lost)
+    case .failedForGood, .staleFailed: .failed(.fatal)
+    case .closedByPeer: .closed(CloseCode(1001))
+    case .staleClosed: .closed(nil)
+    case .received, .staleReceived: .received(byteCount: 1)
+    case .pong, .stalePong: .pong(1)
+    case .writtenA1, .staleWritten: .written(through: .a(1))
+    case .acknowledgedB1, .staleAcknowledged: .acknowledged(through: .b(1))
+    case .acknowledgedA1: .acknowledged(through: .a(1))
+    case .unwritable, .staleUnwritable: .writabilityChanged(false)
+    case .writable: .writabilityChanged(true)
+    case .unviable, .staleUnviable: .viabilityChanged(false)
+    case .viable: .viabilityChanged(true)
+    case .drainRequested, .staleDrainRequested: .drainRequested
+    case .betterPath, .staleBetterPath: .betterPathAvailable
+    default: .opened
     }
   }
 }

@@ -63,6 +63,8 @@ extension Transition {
   // I2: what belongs to another epoch changes nothing, anywhere.
   private static let everywhere = """
     cancel a9                    | redundant  | = | -
+    resize a9                    | redundant  | = | -
+    policy replaced              | accepted   | = | -
     early deadline               | early      | = | -
     stale credentials available  | staleEpoch | = | -
     stale credentials refused    | staleEpoch | = | -
@@ -74,7 +76,12 @@ extension Transition {
     stale written                | staleEpoch | = | -
     stale acknowledged           | staleEpoch | = | -
     stale unwritable             | staleEpoch | = | -
+    stale unviable               | staleEpoch | = | -
+    stale drain requested        | staleEpoch | = | -
+    stale better path            | staleEpoch | = | -
     stale ready                  | staleEpoch | = | -
+    stale resumed                | staleEpoch | = | -
+    stale resume refused         | staleEpoch | = | -
     stale refused                | staleEpoch | = | -
     future credentials available | staleEpoch | = | -
     future opened                | staleEpoch | = | -
@@ -94,7 +101,13 @@ extension Transition {
     acknowledged a1 | staleEpoch | = | -
     unwritable      | staleEpoch | = | -
     writable        | staleEpoch | = | -
+    unviable        | staleEpoch | = | -
+    viable          | staleEpoch | = | -
+    drain requested | staleEpoch | = | -
+    better path     | staleEpoch | = | -
     ready           | staleEpoch | = | -
+    resumed         | staleEpoch | = | -
+    resume refused  | staleEpoch | = | -
     refused         | staleEpoch | = | -
     """
 
@@ -132,6 +145,9 @@ extension Transition {
     path up           | accepted             | = | -
     path down         | accepted             | = | -
     due deadline      | early                | = | -
+    drain             | accepted             | closed | a1-a2 cancelled, b1-b2 cancelled
+    resize a1         | accepted             | = | -
+    resize a2         | accepted             | = | -
     """
 
   private static let offline = """
@@ -151,6 +167,9 @@ extension Transition {
     path up           | accepted             | backingOff | -
     path down         | redundant            | = | -
     due deadline      | accepted             | waitingForCredentials | credentials 3
+    drain             | accepted             | closed | a1-a2 cancelled, b1-b2 cancelled
+    resize a1         | accepted             | = | -
+    resize a2         | accepted             | = | -
     """
 
   private static let backingOff = """
@@ -170,6 +189,9 @@ extension Transition {
     path up           | accepted             | = | -
     path down         | accepted             | offline | -
     due deadline      | accepted             | waitingForCredentials | credentials 3
+    drain             | accepted             | closed | a1-a2 cancelled, b1-b2 cancelled
+    resize a1         | accepted             | = | -
+    resize a2         | accepted             | = | -
     """
 
   private static let waitingForCredentials = """
@@ -192,6 +214,9 @@ extension Transition {
     credentials available   | accepted             | connecting | dial 2 @0
     credentials unavailable | accepted             | backingOff | -
     credentials refused     | accepted | closed | a1-a2 cancelled, b1-b2 cancelled
+    drain             | accepted             | closed | a1-a2 cancelled, b1-b2 cancelled
+    resize a1         | accepted             | = | -
+    resize a2         | accepted             | = | -
     """
 
   private static let suspended = """
@@ -211,6 +236,9 @@ extension Transition {
     path up           | accepted             | = | -
     path down         | accepted             | = | -
     due deadline      | early                | = | -
+    drain             | accepted             | closed | a1-a2 cancelled, b1-b2 cancelled
+    resize a1         | accepted             | = | -
+    resize a2         | accepted             | = | -
     """
 
   private static let closed = """
@@ -230,6 +258,9 @@ extension Transition {
     path up           | accepted         | = | -
     path down         | accepted         | = | -
     due deadline      | early            | = | -
+    drain             | redundant        | = | -
+    resize a1         | redundant        | = | -
+    resize a2         | redundant        | = | -
     """
 }
 
@@ -268,6 +299,16 @@ extension Transition {
     writable          | redundant            | = | -
     ready             | redundant            | = | -
     refused           | redundant            | = | -
+    drain | accepted | closed | \
+    abort 2, ended 2 closedByUser, a1-a2 cancelled, b1-b2 cancelled
+    resize a1         | accepted             | = | -
+    resize a2         | accepted             | = | -
+    unviable          | redundant            | = | -
+    viable            | redundant            | = | -
+    drain requested   | redundant            | = | -
+    better path       | redundant            | = | -
+    resumed           | redundant            | = | -
+    resume refused    | redundant            | = | -
     """
 
   private static let authenticating = """
@@ -303,6 +344,16 @@ extension Transition {
     ready             | accepted             | open | send 2 a1, send 2 b1
     refused | accepted | closed | \
     abort 2, ended 2 sessionRefused(denied), a1-a2 cancelled, b1-b2 cancelled
+    drain | accepted | closed | \
+    abort 2, ended 2 closedByUser, a1-a2 cancelled, b1-b2 cancelled
+    resize a1         | accepted             | = | -
+    resize a2         | accepted             | = | -
+    unviable          | redundant            | = | -
+    viable            | redundant            | = | -
+    drain requested   | redundant            | = | -
+    better path       | redundant            | = | -
+    resumed           | accepted             | open | send 2 a1, send 2 b1
+    resume refused    | redundant            | = | -
     """
 
   private static let open = """
@@ -337,6 +388,15 @@ extension Transition {
     writable          | redundant            | = | -
     ready             | redundant            | = | -
     refused           | redundant            | = | -
+    drain             | accepted             | closing | -
+    resize a1         | redundant            | = | -
+    resize a2         | accepted             | = | -
+    unviable          | accepted             | = | ping 2 #1
+    viable            | redundant            | = | -
+    drain requested   | redundant            | = | -
+    better path       | redundant            | = | -
+    resumed           | redundant            | = | -
+    resume refused    | redundant            | = | -
     """
 
   private static let closing = """
@@ -369,5 +429,14 @@ extension Transition {
     writable          | redundant        | = | -
     ready             | redundant        | = | -
     refused           | redundant        | = | -
+    drain             | redundant        | = | -
+    resize a1         | redundant        | = | -
+    resize a2         | redundant        | = | -
+    unviable          | redundant        | = | -
+    viable            | redundant        | = | -
+    drain requested   | redundant        | = | -
+    better path       | redundant        | = | -
+    resumed           | redundant        | = | -
+    resume refused    | redundant        | = | -
     """
 }

@@ -31,11 +31,13 @@ extension Machine {
     /// Why a link is let go in order.
     enum Ending: UInt8, BitwiseCopyable, Sendable {
       case byUser, suspended, replaced
+      /// Suspended, and the application connected meanwhile.
+      case recalled
 
       var cause: Cause {
         switch self {
         case .byUser: .closedByUser
-        case .suspended: .suspended
+        case .suspended, .recalled: .suspended
         case .replaced: .replaced
         }
       }
@@ -123,6 +125,11 @@ extension Machine.Link {
   mutating func close(at now: Instant) {
     trapUnless(stage == .draining, "a link drains before it closes")
     enter(.closing, at: now)
+  }
+
+  /// The application wants a link again, while this one is let go for a while.
+  mutating func recall() {
+    if isEnding, ending == .suspended { ending = .recalled }
   }
 
   private mutating func enter(_ next: Stage, at now: Instant) {

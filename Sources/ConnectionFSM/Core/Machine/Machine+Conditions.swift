@@ -40,7 +40,8 @@ extension Machine {
     if let grace = policy.lifecycle.backgroundGrace {
       switch surroundings.lifecycle {
       case .foreground: break
-      case .background: at = surroundings.lifecycleSince + grace
+      // Who opened it in the background wants it.
+      case .background: at = max(surroundings.lifecycleSince, link.since) + grace
       case .suspended: at = surroundings.lifecycleSince
       }
     }
@@ -55,6 +56,9 @@ extension Machine {
 
 extension Machine {
   mutating func pathChanged(_ report: Path, into effects: inout Effects) -> Disposition {
+    var report = report
+    // A path that is down runs over no interface; what matters is the one before.
+    if report.interface == 0 { report.interface = surroundings.path.interface }
     guard report != surroundings.reportedPath else { return .ignored(.redundant) }
     surroundings.reportedPath = report
     surroundings.reportedAt = now
@@ -73,11 +77,6 @@ extension Machine {
   mutating func pathSettled(into effects: inout Effects) {
     let old = surroundings.path
     surroundings.path = surroundings.reportedPath
-    // A path that is down runs over no interface; what matters is the one before.
-    if surroundings.path.interface == 0 {
-      surroundings.path.interface = old.interface
-      surroundings.reportedPath.interface = old.interface
-    }
     let new = surroundings.path
     let isSwitched = old.interface != 0 && new.interface != old.interface
     if isSwitched { learnedInterval = .zero }
@@ -147,7 +146,11 @@ extension Machine {
   /// Starts afresh, as the same attempt.
   private mutating func redial(because cause: Cause, into effects: inout Effects) {
     guard let link = primary else { return }
-    if link.stage != .open, link.isCounted, run.attempts > 0 { run.attempts -= 1 }
+    if isStable(link, until: now) {
+      forgetFailures()
+    } else if link.isCounted, run.attempts > 0 {
+      run.attempts -= 1
+    }
     effects.append(.abortTransport(link.epoch))
     retire(link, because: cause, into: &effects)
     if !promoteStandby() { pauseAfterReturn() }

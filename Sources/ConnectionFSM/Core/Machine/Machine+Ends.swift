@@ -17,8 +17,7 @@ extension Machine {
     let aliveUntil = cause == .timedOut(.pong) ? link.heardAt : now
     var reach = Circumstances.Reach.notOpen
     if link.stage == .open {
-      let isStable = aliveUntil - link.since >= policy.backoff.stability
-      reach = isStable ? .stable : .open
+      reach = isStable(link, until: aliveUntil) ? .stable : .open
       learnInterval(from: link, endedBecause: cause)
     }
     if reach == .stable {
@@ -131,6 +130,11 @@ extension Machine {
   }
 
   mutating func forgetFailures() { run = Run() }
+
+  /// Whether a link has been open for so long that what failed before it is forgotten.
+  func isStable(_ link: Link, until instant: Instant) -> Bool {
+    link.stage == .open && instant - link.since >= policy.backoff.stability
+  }
 }
 
 // MARK: Patience
@@ -178,7 +182,10 @@ extension Machine {
   mutating func finish(_ link: Link, into effects: inout Effects) {
     guard link.ending == .byUser || !wanted else {
       retire(link, because: link.ending.cause, into: &effects)
-      return seekLink(.scheduled, into: &effects)
+      guard link.ending == .recalled else { return seekLink(.scheduled, into: &effects) }
+      // A new run, perhaps elsewhere: the old session is nothing to it.
+      resumableUntil = .origin
+      return seekLink(.userAsked, into: &effects)
     }
     primary = nil
     plans = Plans()

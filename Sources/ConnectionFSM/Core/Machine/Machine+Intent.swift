@@ -24,7 +24,10 @@ extension Machine {
     }
     // Connect after close, before the peer answered: the dial follows when the old link is gone
     // (I3).
-    if link.isEnding { return .accepted }
+    if link.isEnding {
+      self.link.recall()
+      return .accepted
+    }
     // F04: the old link goes first. Its messages are for whoever we talk to next.
     dropStandby(into: &effects)
     effects.append(.abortTransport(link.epoch))
@@ -37,7 +40,8 @@ extension Machine {
   /// An attempt runs, or its credentials are on their way: a second one would ask for them twice.
   private var isUnderWay: Bool {
     if case .waitingForCredentials = state { return true }
-    return primary != nil
+    guard let primary else { return false }
+    return !primary.isEnding || primary.ending != .suspended
   }
 
   mutating func close(draining: Bool, into effects: inout Effects) -> Disposition {

@@ -82,12 +82,3 @@ func trapUnless(_ condition: Bool, _ message: StaticString) {
     if !condition { fatalError("\(message)") }
   #endif
 }
-
-extension Machine {
-  /// The same machine with its clock read at `instant`: what an ignored input leaves behind.
-  package func withClock(at instant: Instant) -> Machine {
-    var machine = self
-    machine.now = max(now, instant)
-    return machine
-  }
-}

@@ -14,7 +14,12 @@ extension Machine {
       return
     }
     self.link.suspect = true
-    ping(.doubt, into: &effects)
+    // On waking, the timer that is overdue may have asked just now.
+    if link.askedAt == now, link.question == .silence {
+      self.link.question = .doubt
+    } else {
+      ping(.doubt, into: &effects)
+    }
   }
 
   @inline(always)
@@ -39,10 +44,13 @@ extension Machine {
       let most = link.question == .silence ? policy.heartbeat?.misses ?? 1 : 1
       guard link.missed &+ 1 < most else { return cut(because: .timedOut(.pong), into: &effects) }
     }
-    if link.question == .beat {
+    if link.question != .beat {
+      ping(link.question, into: &effects)
+    } else if policy.beat?.answerTimeout != nil {
       sendBeat(into: &effects)
     } else {
-      ping(link.question, into: &effects)
+      // The policy was replaced, and its beat expects no answer.
+      ping(.silence, into: &effects)
     }
   }
 

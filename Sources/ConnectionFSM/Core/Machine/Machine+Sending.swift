@@ -93,6 +93,8 @@ extension Machine {
   /// Begins the end of the open link: it finishes what it was given, and then closes.
   mutating func windDown(_ ending: Link.Ending, into effects: inout Effects) {
     dropStandby(into: &effects)
+    // From here on the link's time is that of its end.
+    if isStable(link, until: now) { forgetFailures() }
     self.link.drain(ending, at: now)
     plans = Plans()
     launchWaiting(into: &effects)

@@ -179,6 +179,9 @@ extension Machine {
     return micros > 0 ? .microseconds(Int64(micros)) : nil
   }
 
+  /// How many lanes and messages the queue owns memory for.
+  package var queueMemory: (lanes: Int, messages: Int) { queue.memory }
+
   /// The highest epoch there has been.
   package var newestEpoch: Epoch { lastEpoch }
 

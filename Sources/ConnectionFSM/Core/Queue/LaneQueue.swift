@@ -42,6 +42,9 @@ struct LaneQueue: Sendable {
     sentThrough = lastID
   }
 
+  /// How many messages the ring has room for.
+  var capacity: Int { ring.count }
+
   /// The payload bytes of the messages that live in the lane.
   var byteCount: UInt32 { lane.byteLimit &- bytesLeft }
 
