@@ -1,9 +1,7 @@
 import ConnectionFSM
 
 extension Policy {
-  /// What
-  /// ``made(connectDeadline:closeDeadline:backoff:spacing:heartbeat:path:session:credentials:lanes:overrides:)``
-  /// is, without a heartbeat, and with the knobs of a connection that is to last for days; none of
+  /// What `made` gives, without a heartbeat, and with the knobs of a connection that is to last for days; none of
   /// them is set unless named. Drain 7 s.
   static func long(
     connectDeadline: TimeSpan = .seconds(10),
