@@ -354,6 +354,24 @@ struct ConnectDeadlineGrowthTests {
     #expect(try cutDial(&rig) == .seconds(10))
   }
 
+  @Test("an open resets it also where a switch of interfaces ends the link")
+  func resetBeforeSwitch() throws {
+    let path = PathPolicy(
+      onLoss: .probe, onSwitch: .redial, suspectTimeout: .seconds(3), probeInterval: .seconds(60),
+      returnJitter: .zero)
+    var rig = Rig(
+      try Policy.made(
+        connectDeadline: .seconds(10), connectDeadlineLimit: .seconds(80), backoff: .none,
+        path: path))
+    rig.feed(.pathChanged(Path(.up, interface: 1)))
+    rig.feed(.connect(here))
+    for _ in 1...2 { _ = try cutDial(&rig) }
+    rig.transport(.opened)
+    rig.feed(.pathChanged(Path(.up, interface: 2)))
+    try rig.redial()
+    #expect(try cutDial(&rig) == .seconds(10))
+  }
+
   @Test("so does a dial that fails by itself: the server answers")
   func resetByAnswer() throws {
     var rig = try made(limit: .seconds(80))
