@@ -84,6 +84,19 @@ struct RolloverTimeTests {
       #expect(rig.ledger.dials.count == 2)
     }
   }
+
+  @Test("a notice to the new link counts while the old one still drains")
+  func noticeWhileDraining() throws {
+    var rig = Rig.opened(try policy())
+    rig.feed(.offerB())
+    try rig.serveDeadline()
+    rig.transport(2, .opened)
+    #expect(rig.transport(2, .drainRequested).disposition == .accepted)
+    #expect(rig.ledger.dials.count == 2, "a third link would be one too many")
+    rig.transport(1, .acknowledged(through: .b(1)))
+    rig.transport(1, .closed(nil), at: .seconds(101))
+    #expect(try rig.serveDeadline().text == "dial 3 @0" && rig.now == .seconds(101))
+  }
 }
 
 @Suite("F54: the replacement takes over")

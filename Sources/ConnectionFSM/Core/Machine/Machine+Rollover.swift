@@ -18,7 +18,9 @@ extension Machine {
 
   /// The server will go away, or there is a better path: move within the dither.
   mutating func noticed(leavesEndpoint: Bool) -> Disposition {
-    guard let link = primary, link.stage == .open, standby == nil, let rollover = policy.rollover
+    // While the old link still drains, the new one may have to be left already.
+    guard let link = primary, link.stage == .open, standby?.isEnding != false,
+      let rollover = policy.rollover
     else { return .ignored(.redundant) }
     plans.avoidsEndpoint = leavesEndpoint && endpoints.count > 1
     let span = leavesEndpoint ? rollover.dither : .zero
