@@ -310,6 +310,18 @@ struct StandbyFailureTests {
     }
   }
 
+  @Test("I1: a hold that begins while credentials are asked for stops the dial, not the link")
+  func heldWhileAuthorizing() throws {
+    var rig = Rig.opened(try policy(credentials: .seconds(30)))
+    rig.feed(.deadlineReached, at: .seconds(100))
+    rig.feed(.lifecycleChanged(.background))
+    let step = rig.feed(.credentials(Epoch(2), .available))
+    #expect(step.disposition == .accepted && step.effects.isEmpty && step.phase == .open)
+    #expect(rig.feed(.credentials(Epoch(2), .available)).disposition == .ignored(.staleEpoch))
+    rig.feed(.lifecycleChanged(.foreground))
+    #expect(try rig.serveDeadline().text == "credentials 3")
+  }
+
   @Test("I6: a replacement keeps the spacing of dials and spends the retry budget")
   func spaced() throws {
     var rig = Rig(

@@ -108,6 +108,7 @@ extension Machine {
     _ answer: CredentialsAnswer, into effects: inout Effects
   ) -> Disposition {
     switch answer {
+    case .available where hold(for: .scheduled) != nil: giveStandbyUp()
     case .available:
       standby?.dial(at: now)
       lastDialAt = now
@@ -199,7 +200,11 @@ extension Machine {
     guard let link = standby else { return false }
     standby = nil
     if link.stage == .authorizing {
-      state = .waitingForCredentials(WaitingForCredentials(since: link.since))
+      if let hold = hold(for: .scheduled) {
+        state = .suspended(Suspended(hold: hold))
+      } else {
+        state = .waitingForCredentials(WaitingForCredentials(since: link.since))
+      }
     } else {
       primary = link
       state = .linked
