@@ -7,14 +7,17 @@ extension Machine {
   ) -> Disposition {
     let isElsewhere = endpoint != endpoints.first || max(count, 1) != endpoints.count
     if isUnderWay, !isElsewhere, wanted { return .ignored(.redundant) }
+    var isNewRun = isElsewhere || !wanted
+    if case .closed = state { isNewRun = true }
     wanted = true
-    if isElsewhere {
+    // A new run prefers its first endpoint, or draws an order of its own.
+    if isNewRun {
       endpoints = Endpoints()
       endpoints.first = endpoint
       endpoints.count = max(count, 1)
       if policy.shufflesEndpoints { endpoints.shuffle(using: &random) }
-      resumableUntil = .origin
     }
+    if isElsewhere { resumableUntil = .origin }
     forgetFailures()
     guard let link = primary else {
       // A new run: what ended the last one explains nothing of it.
