@@ -208,3 +208,82 @@ struct ShuffleTests {
     #expect(rig.endpoints.prefix(4) == rig.endpoints.suffix(4))
   }
 }
+
+@Suite("F54: replacements on a list of endpoints")
+struct ReplacementEndpointTests {
+  private func policy(_ rollover: Rollover) throws -> Policy {
+    try Policy.long(rollover: rollover)
+  }
+
+  /// Open on endpoint 1, since 0 did not answer.
+  private func openedSecond(_ rollover: Rollover, count: UInt8 = 3) throws -> Rig {
+    var rig = Rig(try policy(rollover))
+    rig.feed(any(of: count))
+    rig.transport(.failed(.lost))
+    try rig.redial()
+    rig.transport(.opened)
+    return rig
+  }
+
+  @Test("a link away from the preferred endpoint goes back after its time, and tries until it can")
+  func returns() throws {
+    var rig = try openedSecond(Rollover(returnAfter: .seconds(60)))
+    #expect(rig.machine.nextDeadline == .seconds(61))
+    #expect(try rig.serveDeadline().text == "dial 3 @0")
+    rig.transport(3, .failed(.lost))
+    #expect(try rig.serveDeadline().text == "dial 4 @0")
+    #expect(rig.transport(4, .opened).text == "close 2")
+    rig.transport(2, .closed(nil))
+    #expect(rig.machine.nextDeadline == nil, "at home it stays")
+  }
+
+  @Test("a link on the preferred endpoint has nowhere to return to")
+  func home() throws {
+    var rig = Rig(try policy(Rollover(returnAfter: .seconds(60))))
+    rig.feed(any(of: 3))
+    rig.transport(.opened)
+    #expect(rig.machine.nextDeadline == nil)
+  }
+
+  @Test("a server that goes away is not dialled for the replacement, whatever fails in between")
+  func avoids() throws {
+    var rig = try openedSecond(Rollover())
+    rig.transport(2, .drainRequested, at: .seconds(5))
+    for _ in 1...5 {
+      try rig.serveDeadline()
+      rig.transport(.failed(.lost))
+    }
+    #expect(rig.endpoints.dropFirst(2) == [2, 0, 2, 0, 2])
+    var alone = Rig(try policy(Rollover()))
+    alone.feed(any(of: 1))
+    alone.transport(.opened)
+    alone.transport(.drainRequested, at: .seconds(5))
+    #expect(try alone.serveDeadline().text == "dial 2 @0", "the only one there is")
+  }
+
+  @Test("a replacement that failed does not disturb the round: all are tried before a step")
+  func roundGoesOn() throws {
+    var rig = try openedSecond(Rollover(returnAfter: .seconds(2)), count: 2)
+    try rig.serveDeadline()
+    #expect(rig.endpoints == [0, 1, 0])
+    rig.transport(3, .failed(.lost))
+    rig.transport(2, .failed(.lost))
+    // Endpoint 1 ended the first round of failures: now a step, then endpoint 0.
+    try rig.redial()
+    #expect(rig.endpoints.last == 0)
+  }
+
+  @Test("a promoted replacement is on its own endpoint: the next after it is tried next")
+  func promoted() throws {
+    var rig = Rig(try policy(Rollover()))
+    rig.feed(any(of: 3))
+    rig.transport(.opened)
+    rig.transport(1, .drainRequested, at: .seconds(20))
+    try rig.serveDeadline()
+    rig.transport(1, .failed(.lost))
+    #expect(rig.phase == .connecting && rig.endpoints == [0, 1])
+    rig.transport(2, .failed(.lost))
+    try rig.redial()
+    #expect(rig.endpoints == [0, 1, 2])
+  }
+}

@@ -32,8 +32,12 @@ extension Machine {
   mutating func startReplacement(into effects: inout Effects) {
     let mayDial = hold(for: .scheduled) == nil && path != .down
     guard mayDial, now >= earliestUnaskedDial else { return putReplacementOff() }
-    if plans.avoidsEndpoint { endpoints.advance() } else { endpoints.turn = 0 }
-    plans.avoidsEndpoint = false
+    if plans.avoidsEndpoint {
+      endpoints.advance()
+      if endpoints.turn == plans.turn { endpoints.advance() }
+    } else {
+      endpoints.turn = 0
+    }
     spendDial(.scheduled)
     if policy.credentialsDeadline == nil {
       standby = newLink(.connecting)

@@ -63,6 +63,7 @@ extension Machine {
   mutating func linkOpened(into effects: inout Effects) {
     roundTripEstimate = RoundTrip()
     plans = Plans()
+    plans.turn = endpoints.turn
     planOpenLink()
     if policy.beat?.isImmediate == true { sendBeat(into: &effects) }
     if policy.pacing == nil || queue.hasNoneWaiting {
