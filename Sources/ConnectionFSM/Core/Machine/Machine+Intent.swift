@@ -57,7 +57,7 @@ extension Machine {
     switch link.stage {
     case .open:
       windDown(.byUser, into: &effects)
-      if !draining { closeDrained(into: &effects) }
+      if draining { launchWaiting(into: &effects) } else { closeDrained(into: &effects) }
     case .draining:
       guard wasWanted || !draining else { return .ignored(.redundant) }
       if !draining { closeDrained(into: &effects) }

@@ -91,12 +91,12 @@ extension Machine {
     plans.burstAt = queue.hasNoneWaiting ? .never : now + pacing.interval
   }
 
-  /// Begins the end of the open link: it finishes what it was given, and then closes.
+  /// Begins the end of the open link: it finishes what it was given, and then closes. What waits is
+  /// not given to it here: a close cancels that.
   mutating func windDown(_ ending: Link.Ending, into effects: inout Effects) {
     dropStandby(into: &effects)
     self.link.drain(ending, at: now)
     plans = Plans()
-    launchWaiting(into: &effects)
   }
 
   /// Closes links that drain and have nothing left to finish.
