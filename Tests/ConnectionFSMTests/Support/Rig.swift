@@ -32,6 +32,19 @@ struct Rig {
     return Step(disposition: disposition, phase: machine.phase, effects: Array(effects))
   }
 
+  /// Replaces the policy now.
+  @discardableResult
+  mutating func adopt(_ policy: Policy) throws(PolicyError) -> Step {
+    let disposition = try machine.adopt(policy, at: now, into: &effects)
+    if let problem = ledger.note(
+      .policyReplaced, disposition, effects, at: now, phase: machine.phase)
+    {
+      Issue.record("\(problem): a policy replaced gave \(render(effects))")
+    }
+    if let broken = machine.brokenInvariant { Issue.record("\(broken), after a policy replaced") }
+    return Step(disposition: disposition, phase: machine.phase, effects: Array(effects))
+  }
+
   /// Lets time pass without a word to the machine.
   mutating func advance(to instant: Instant) { now = instant }
 

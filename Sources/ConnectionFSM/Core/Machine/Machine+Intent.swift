@@ -80,10 +80,12 @@ extension Machine {
   /// The policy was replaced: what is derived moves at once, a drawn wait stays.
   mutating func policyReplaced(into effects: inout Effects) -> Disposition {
     rhythm = derivedRhythm
+    if policy.patience == nil { run.isSlow = false }
     guard let link = primary, link.stage == .open else { return .accepted }
-    let beatAt = plans.beatAt
+    let old = plans
     planOpenLink()
-    if policy.beat != nil, beatAt != .never { plans.beatAt = beatAt }
+    if policy.beat != nil, old.beatAt != .never { plans.beatAt = old.beatAt }
+    if policy.rollover != nil, old.isReplacementDrawn { plans.replaceAt = old.replaceAt }
     if policy.pacing == nil {
       plans.burstAt = .never
       launchWaiting(into: &effects)

@@ -4,15 +4,15 @@
 // that fails never ends the primary.
 
 extension Machine {
-  /// Plans when the link that has just opened is replaced.
+  /// Plans when the open link is replaced, as its age asks for.
   mutating func planReplacement() {
     plans.replaceAt = .never
     guard let rollover = policy.rollover else { return }
     if let maxAge = rollover.maxAge {
-      plans.replaceAt = now + (maxAge - .uniform(through: rollover.dither, using: &random))
+      plans.replaceAt = link.since + (maxAge - .uniform(through: rollover.dither, using: &random))
     }
-    if endpoints.turn != 0, let returnAfter = rollover.returnAfter {
-      plans.replaceAt = min(plans.replaceAt, now + returnAfter)
+    if plans.turn != 0, let returnAfter = rollover.returnAfter {
+      plans.replaceAt = min(plans.replaceAt, link.since + returnAfter)
     }
   }
 
@@ -22,6 +22,7 @@ extension Machine {
     guard let link = primary, link.stage == .open, standby?.isEnding != false,
       let rollover = policy.rollover
     else { return .ignored(.redundant) }
+    plans.isReplacementDrawn = true
     plans.avoidsEndpoint = leavesEndpoint && endpoints.count > 1
     let span = leavesEndpoint ? rollover.dither : .zero
     plans.replaceAt = min(plans.replaceAt, now + .uniform(through: span, using: &random))
@@ -49,6 +50,7 @@ extension Machine {
   }
 
   private mutating func putReplacementOff() {
+    plans.isReplacementDrawn = true
     let wait = policy.backoff.wait(
       afterFailures: UInt32(plans.failedReplacements), using: &random)
     // At least a second, where neither backoff nor spacing asks for any.

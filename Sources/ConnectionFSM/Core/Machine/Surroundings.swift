@@ -94,6 +94,8 @@ extension Machine {
     var turn: UInt8 = 0
     /// The replacement goes to another endpoint of the list: this one asked to be left.
     var avoidsEndpoint = false
+    /// When to replace it was drawn for a notice or after a failure; its age has no say any more.
+    var isReplacementDrawn = false
     /// Replacements that failed since the link opened.
     var failedReplacements: UInt8 = 0
   }
