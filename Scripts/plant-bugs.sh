@@ -47,50 +47,49 @@ bug() {
 explore='SimulationTests.ExplorationTests|SimulationTests.RandomWalkTests'
 
 bug retry-after-close I1 $core/Machine/Machine+Intent.swift \
-  'wanted = false
-    enterClosed(.requested, because: .closedByUser, into: &effects)' \
-  'wanted = false
-    if case .backingOff = state { return .accepted }
-    enterClosed(.requested, because: .closedByUser, into: &effects)' "$explore"
+  'if case .closed = state { return wasWanted' \
+  'if case .backingOff = state { return .accepted }
+      if case .closed = state { return wasWanted' "$explore"
 bug epoch-guard-off I2 $core/Machine/Machine.swift \
-  'guard primary?.epoch == epoch else { return .ignored(.staleEpoch) }
-      return transportReported' \
-  'guard primary != nil, epoch.rawValue > 0 else { return .ignored(.staleEpoch) }
-      return transportReported' "$explore"
+  'if hasLink, link.epoch == epoch { return transportReported' \
+  'if hasLink, epoch.rawValue > 0 { return transportReported' "$explore"
 bug old-link-kept I3 $core/Machine/Machine+Intent.swift \
   'effects.append(.abortTransport(link.epoch))
     retire(link, because: .replaced' 'retire(link, because: .replaced' "$explore"
 bug ping-left-unserved I4 $core/Machine/Machine+Deadlines.swift \
-  'case .ping: ping(into: &effects)' 'case .ping: return' "$explore"
+  'case .ping: ping(.silence, into: &effects)' 'case .ping: return' "$explore"
 bug ping-outlives-open I5 $core/Machine/Link.swift \
-  'enter(.closing, at: now)
-      pingSentAt = nil' 'enter(.closing, at: now)' "$explore"
+  'stage = next
+    since = now
+    hear(at: now)' 'stage = next
+    since = now
+    heardAt = now' "$explore"
 bug spacing-unchecked I6 $core/Machine/Machine+Dialling.swift \
-  'if urge != .userAsked, let earliest = earliestUnaskedDial, now < earliest {' \
-  'if urge == .probe, let earliest = earliestUnaskedDial, now < earliest {' "$explore|SpacingTests"
+  'if urge != .userAsked, now < earliestUnaskedDial {' \
+  'if urge == .probe, now < earliestUnaskedDial {' "$explore|SpacingTests"
 bug wait-above-cap I6 $core/Policy/Backoff.swift \
   'times: failures, through: cap)' 'times: failures, through: cap + cap + cap)' "$explore"
 bug reset-on-open I6 $core/Machine/Machine+Answers.swift \
-  'primary?.open(at: now)' 'forgetFailures()
-    primary?.open(at: now)' 'CaseTests|BackoffTests|IntentTests'
+  'self.link.open(at: now)' 'forgetFailures()
+    self.link.open(at: now)' 'CaseTests|BackoffTests|IntentTests'
 bug jitter-lost-at-cap I6 $core/Policy/Backoff.swift \
   'case .full: return' 'case .full where step == cap: return (step, step)
     case .full: return' 'BackoffTests'
-bug cap-unspent I15 $core/Machine/Machine+Dialling.swift \
+bug cap-unspent I15 $core/Machine/Machine+Ends.swift \
   'cappedRetries += 1' 'cappedRetries += 0' 'VerdictTests'
 bug delay-undercut F13 $core/Machine/Machine+Dialling.swift \
-  'notBefore.map { max($0, spaced) } ?? spaced' 'spaced' 'VerdictTests'
+  'var earliest = run.notBefore' 'var earliest = Instant.origin' 'VerdictTests'
 bug override-after-tables F14 $core/Policy/VerdictOverride.swift \
   'where override.matches(cause) {' \
   'where override.matches(cause) && cause.failureClass == .transient {' 'VerdictTests'
 bug wrong-way I7 $core/Machine/Machine+Answers.swift \
-  'guard let link = primary, link.stage == .authenticating else' \
-  'guard let link = primary, link.stage != .closing else' "$explore"
-bug ended-twice I8 $core/Machine/Machine+Dialling.swift \
+  'guard link.stage == .authenticating else' \
+  'guard link.stage != .closing else' "$explore"
+bug ended-twice I8 $core/Machine/Machine+Ends.swift \
   'effects.append(.ended(link.epoch, cause))' \
   'effects.append(.ended(link.epoch, cause))
     effects.append(.ended(link.epoch, cause))' "$explore"
-bug dead-link-kept I9 $core/Machine/Machine+Dialling.swift \
+bug dead-link-kept I9 $core/Machine/Machine+Intent.swift \
   'primary = nil
     effects.append(.ended(link.epoch, .closedByUser))' \
   'effects.append(.ended(link.epoch, .closedByUser))' "$explore"
@@ -112,12 +111,30 @@ bug reentrant-driver I17 $runtime/Connection/Driver.swift \
   'guard !isBusy else { return deferred.append(.input(input)) }' '' 'ConnectionTests'
 bug timer-left-armed I18 $runtime/Connection/Driver.swift \
   'if armedAt != nil { loop.arm(self, at: nil) }' '' 'ConnectionTests|ConnectionLifetimeTests'
-bug dead-peer-unnoticed I19 $core/Machine/Machine+Deadlines.swift \
-  'cut(because: .timedOut(.pong), into: &effects)' 'primary?.hear(at: now)' \
+bug dead-peer-unnoticed I19 $core/Machine/Machine+Liveness.swift \
+  'return cut(because: .timedOut(.pong), into: &effects)' 'return self.link.hear(at: now)' \
   "$explore|CaseTests|HeartbeatTests"
-bug probe-missing I19 $core/Machine/Machine+Conditions.swift \
-  'primary?.suspect = true
-      ping(into: &effects)' 'primary?.suspect = true' 'ReachabilityTests|SuspicionTests|HeartbeatTests'
+bug probe-missing I19 $core/Machine/Machine+Liveness.swift \
+  'ping(.doubt, into: &effects)' '' 'ReachabilityTests|SuspicionTests|HeartbeatTests'
+bug new-link-overtakes F54 $core/Queue/LaneQueue.swift \
+  'mutating func linkReplaced() { fliesOnOldLink = inFlight > 0 }' \
+  'mutating func linkReplaced() { fliesOnOldLink = false }' "$explore|Rollover"
+bug standby-ends-primary F54 $core/Machine/Machine+Rollover.swift \
+  'effects.append(.ended(link.epoch, cause))
+      giveStandbyUp()' 'effects.append(.ended(link.epoch, cause))
+      giveStandbyUp()
+      cut(because: cause, into: &effects)' "$explore|Rollover"
+bug backlog-bursts F50 $core/Machine/Machine+Sending.swift \
+  'atMost: pacing.burst' 'atMost: .max' 'Pacing|Drain|Queue'
+bug grace-ignored F53 $core/Machine/Machine+Conditions.swift \
+  'link.since) + grace' 'link.since)' 'BackgroundLinkTests'
+bug refused-session-resumed RC171 $core/Machine/Machine+Answers.swift \
+  'effects.append(.startSession(epoch, resuming: false))' \
+  'effects.append(.startSession(epoch, resuming: true))' 'Session'
+bug one-endpoint-for-ever RC191 $core/Machine/Machine+Ends.swift \
+  'endpoints.advance()' '' 'Endpoint'
+bug patience-without-end RC149 $core/Machine/Machine+Ends.swift \
+  'return run.failingSince + patience.fastFor' 'return .never' 'Patience'
 
 echo "plant-bugs: $planted planted, $missed not found"
 cd "$root"
