@@ -99,7 +99,7 @@ struct RolloverLivesTests {
     let lanes: [Lane] = [
       .made(.atMostOnce, window: seed.isMultiple(of: 2) ? 2 : 50),
       .made(.atLeastOnce, window: seed.isMultiple(of: 3) ? 1 : 50),
-      .made(.atLeastOnce, timeToLive: .seconds(2), countLimit: 4, overflow: .dropOldest, window: 2),
+      .made(.atLeastOnce, timeToLive: .seconds(2), countLimit: 3, overflow: .dropOldest, window: 2),
     ]
     return try Policy.long(
       connectDeadline: .seconds(3), closeDeadline: .seconds(2), drainDeadline: .seconds(3),
@@ -138,7 +138,7 @@ struct RolloverLivesTests {
       }
     }
     #expect(takeovers > 500 && shared > 1_000, "\(takeovers) \(shared)")
-    #expect(Outcome.allCases.allSatisfy { outcomes[$0, default: 0] > 50 }, "\(outcomes)")
+    #expect(Outcome.allCases.allSatisfy { outcomes[$0, default: 0] > 30 }, "\(outcomes)")
   }
 }
 

@@ -3,7 +3,7 @@ import ConnectionFSM
 /// The bookkeeping of retries as anyone would write it: whole nanoseconds, loops, a bucket that is
 /// filled by hand.
 ///
-/// Written from the promise of ``Backoff``, ``RetryBudget`` and ``Policy/minimumDialSpacing`` alone;
+/// Written from the promise of ``Backoff``, ``RetryBudget`` and the spacing alone;
 /// it shares nothing with the core. Without jitter, so that every wait is known.
 struct NaiveBackoff {
   enum Growth {
