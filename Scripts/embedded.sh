@@ -7,9 +7,9 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 targets=(x86_64-unknown-none-elf armv7em-none-none-eabi riscv32-none-none-eabi)
 build=$(mktemp -d)
 trap 'rm -rf "$build"' EXIT
-mapfile -t sources < <(find Sources/ConnectionFSM/Core -name '*.swift' | sort)
+mapfile -t sources < <(find Sources/ConnectionFSM/Core Sources/ConnectionFSM/Tables -name '*.swift' | sort)
 
-echo "embedded: ${#sources[@]} files of Sources/ConnectionFSM/Core"
+echo "embedded: ${#sources[@]} files of Sources/ConnectionFSM/{Core,Tables}"
 for target in "${targets[@]}"; do
   swiftc -target "$target" -enable-experimental-feature Embedded -wmo -parse-as-library -Osize \
     -warnings-as-errors -package-name connection-fsm -module-name ConnectionFSM \

@@ -91,6 +91,23 @@ struct ScenarioErrorTests {
         "step 2: t is earlier than that of the step before"
       ),
       (#"{ "t": 0, "ev": "api.cancel", "arg": "m1" }"#, "no message “m1” was taken before"),
+      (#"{ "t": 0, "ev": "net.http", "arg": "999" }"#, "“999” is no status of HTTP"),
+      (#"{ "t": 0, "ev": "net.http", "arg": "503 retry-after=x" }"#, "“x” is no number of seconds"),
+      (#"{ "t": 0, "ev": "net.rst", "arg": "repaet=5" }"#, "“repaet=” is not understood"),
+      (#"{ "t": 0, "ev": "net.server_close", "arg": "soon" }"#, "“soon” is no close code"),
+      (#"{ "t": 0, "ev": "net.path_change", "arg": "wifi" }"#, "write wifi->cell"),
+      (#"{ "t": 0, "ev": "net.hosts", "arg": "a(gone)" }"#, "“a(gone)” is no host"),
+      (#"{ "t": 0, "ev": "net.loss", "arg": "lots" }"#, "“lots” is no share; write 90%"),
+      (#"{ "t": 0, "ev": "net.session", "arg": "maybe" }"#, "“maybe” is no answer"),
+      (#"{ "t": 0, "ev": "net.viability", "arg": "no" }"#, "needs an arg: true or false"),
+      (#"{ "t": 0, "ev": "net.msg", "arg": "every=x repeat=2" }"#, "“x” is no span"),
+      (#"{ "t": 0, "ev": "net.msg", "arg": "every=0 repeat=2" }"#, "is no interval"),
+      (#"{ "t": 0, "ev": "cb.late", "arg": "→api.close" }"#, "known are cb.connecting"),
+      (#"{ "t": 0, "ev": "cb.open", "arg": "→net.open" }"#, "is nothing that an application calls"),
+      (#"{ "t": 0, "ev": "fleet(0).open" }"#, "a fleet has at least one client"),
+      (#"{ "t": 0, "ev": "expect.deadline", "arg": "soon" }"#, "write 30..37.5, or none"),
+      (#"{ "t": 0, "ev": "expect.attempts", "arg": "2 after 3" }"#, "write 2..4 since 60"),
+      (#"{ "t": 0, "ev": "api.connect", "arg": "client=A" }"#, "name one of them under “client”"),
     ])
   func badArgument(steps: String, expected: String) {
     #expect(problem(steps).contains(expected))
@@ -107,6 +124,20 @@ struct ScenarioErrorTests {
       (#""ev": "expect.pings", "arg": 1"#, "expected 1, but it was 0"),
       (#""ev": "expect.waits", "arg": "2s""#, "but it was []"),
       (#""ev": "expect.wire", "arg": "m1""#, "expected m1, but it was m1,m2"),
+      (#""ev": "expect.tier", "arg": "slow""#, "expected slow, but it was none"),
+      (#""ev": "expect.reason", "arg": "terminal""#, "expected terminal, but it was none"),
+      (#""ev": "expect.waitsFor", "arg": "retry""#, "expected retry, but it was traffic"),
+      (#""ev": "expect.deadline", "arg": "3..4""#, "expected 3.0...4.0, but it was none"),
+      (#""ev": "expect.epoch", "arg": 2"#, "expected #2, but it was #1"),
+      (#""ev": "expect.attempt", "arg": 2"#, "expected 2, but it was 1"),
+      (#""ev": "expect.attempts", "arg": "1 since 1""#, "expected 1, but it was 0"),
+      (#""ev": "expect.waitCount", "arg": 1"#, "expected 1, but it was 0"),
+      (##""ev": "expect.ends", "arg": "#1 replaced""##, "expected #1 replaced, but it was "),
+      (#""ev": "expect.phases", "arg": "open""#, "expected open, but it was connecting,open"),
+      (#""ev": "expect.hosts", "arg": "a""#, "expected a, but it was @0"),
+      (#""ev": "expect.requests", "arg": 1"#, "expected 1, but it was 0"),
+      (#""ev": "expect.sessions", "arg": "fresh""#, "expected fresh, but it was "),
+      (#""ev": "expect.ignored", "arg": "early 1""#, "expected 1, but it was 0"),
       (
         #""ev": "expect.outcome", "arg": "m1 expired""#,
         "expected m1 expired, but it was m1 written"
@@ -121,6 +152,53 @@ struct ScenarioErrorTests {
     )
     #expect(found.hasPrefix("step 3: expect."))
     #expect(found.contains(expected))
+  }
+}
+
+@Suite("The words of a story")
+struct VocabularyTests {
+  @Test("every word that a scenario can hold is explained in Docs/Scenarios.md")
+  func explained() throws {
+    let root = URL(fileURLWithPath: #filePath)
+      .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    let page = try String(
+      contentsOf: root.appendingPathComponent("Docs/Scenarios.md"), encoding: .utf8)
+    let refusal = problem(#"{ "t": 0, "ev": "?" }"#)
+    let known = try #require(refusal.components(separatedBy: "are ").last)
+    let words = known.components(separatedBy: ", ")
+    #expect(words.count > 80)
+    for word in words {
+      #expect(page.contains("`\(word)`") || word == "fleet(n).open", "\(word)")
+    }
+  }
+
+  @Test("what the story says of an attempt outranks what the server would do")
+  func storyFirst() {
+    let steps = ##"""
+      { "t": 0, "ev": "net.server_up" }, { "t": 0, "ev": "net.refuse" },
+      { "t": 0.5, "ev": "expect.ends", "arg": "#1 system(connectionRefused)" },
+      { "t": 3, "ev": "expect.state", "arg": "open" }
+      """##
+    #expect(problem(steps) == "none")
+  }
+
+  @Test("an end without a link is the second end of the last attempt")
+  func secondEnd() {
+    let steps = #"""
+      { "t": 0, "ev": "net.open" }, { "t": 1, "ev": "net.rst" }, { "t": 1.1, "ev": "net.closed" },
+      { "t": 1.2, "ev": "expect.ignored", "arg": "staleEpoch 1" },
+      { "t": 1.2, "ev": "expect.waitCount", "arg": 1 }
+      """#
+    #expect(problem(steps) == "none")
+  }
+
+  @Test("a callback that never came is a step that nothing consumed")
+  func missedCallback() {
+    let steps = #"""
+      { "t": 0, "ev": "net.open" }, { "t": 1, "ev": "cb.closed", "arg": "→api.close" },
+      { "t": 2, "ev": "net.noop" }
+      """#
+    #expect(problem(steps).hasPrefix("step 2: cb.closed was never consumed"))
   }
 }
 

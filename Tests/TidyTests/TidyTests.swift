@@ -13,6 +13,18 @@ struct TidyTests {
     }
   }
 
+  @Test("the core has fewer than 3,000 lines of code, blank lines and comments not counted")
+  func coreIsSmall() throws {
+    var count = 0
+    for file in try Self.files.get() where file.isUnder("Sources/ConnectionFSM/Core") {
+      count += file.lines.count { line in
+        let text = line.drop { $0 == " " }
+        return !text.isEmpty && !text.hasPrefix("//")
+      }
+    }
+    #expect(count > 1000 && count < 3000, "\(count) lines")
+  }
+
   @Test("the search finds this file, the core and the scripts")
   func searchFindsFiles() throws {
     let paths = try Self.files.get().map(\.path)

@@ -7,9 +7,11 @@ package struct RandomWalk {
   private var effects = Effects()
   private var choice: RandomStream
   private var now = Instant.origin
+  private let scale: Scale
 
   /// Starts from a machine at rest; the seed chooses the inputs and the machine's own waits.
-  package init(policy: Policy, seed: UInt64) {
+  package init(policy: Policy, seed: UInt64, endpoints: UInt8 = 1) {
+    scale = Scale(unit: .seconds(1), endpoints: endpoints)
     machine = Machine(policy: policy, seed: seed)
     referee = Referee(policy: policy)
     choice = RandomStream(seed: seed, name: "walk.choice")
@@ -20,20 +22,19 @@ package struct RandomWalk {
   /// - Returns: How often each phase was entered, by `Phase.rawValue`.
   package mutating func walk(steps: Int) throws(Counterexample) -> [Int] {
     var entered = Array(repeating: 0, count: Phase.allCases.count)
-    var recent: [Candidates.Candidate] = []
+    var recent: [Step] = []
     for _ in 0..<steps {
-      let candidates = Candidates.all(for: machine, at: now)
-      var candidate = candidates[Int(choice.next(through: UInt64(candidates.count - 1)))]
+      var step = anyStep()
       // Half of the steps favour a link that lives: pure chance would hardly ever keep one open.
-      if choice.next(through: 1) == 0, let likely = likely() { candidate = likely }
+      if choice.next(through: 1) == 0, let likely = likely() { step = likely }
       if recent.count == 30 { recent.removeFirst() }
-      recent.append(candidate)
+      recent.append(step)
       let before = machine
-      now = candidate.instant
-      let disposition = machine.handle(candidate.input, at: now, into: &effects)
+      now = step.instant
+      let disposition = machine.handle(step.input, at: now, into: &effects)
       do throws(Violation) {
         try referee.judge(
-          candidate.input, at: now, before: before, after: machine, disposition: disposition,
+          step.input, at: now, before: before, after: machine, disposition: disposition,
           effects: effects)
       } catch {
         throw Counterexample(violation: error, steps: recent)
@@ -43,8 +44,16 @@ package struct RandomWalk {
     return entered
   }
 
+  private mutating func anyStep() -> Step {
+    let bearings = machine.bearings
+    while true {
+      let move = Move.all[Int(choice.next(through: UInt64(Move.all.count - 1)))]
+      if let step = move.step(from: bearings, scale: scale) { return step }
+    }
+  }
+
   /// What would bring the machine on, or keep it busy.
-  private mutating func likely() -> Candidates.Candidate? {
+  private mutating func likely() -> Step? {
     let epoch = machine.newestEpoch
     let input: Input
     switch machine.phase {
@@ -56,11 +65,11 @@ package struct RandomWalk {
     case .suspended: input = .lifecycleChanged(.foreground)
     case .backingOff, .closing:
       guard let deadline = machine.nextDeadline else { return nil }
-      return Candidates.Candidate(input: .deadlineReached, instant: max(deadline, now))
+      return Step(input: .deadlineReached, instant: max(deadline, now))
     case .open:
       let lane = LaneID(UInt8(choice.next(through: UInt64(machine.policy.lanes.count - 1))))
       input = .offer(lane, byteCount: UInt32(choice.next(through: 3)))
     }
-    return Candidates.Candidate(input: input, instant: now)
+    return Step(input: input, instant: now)
   }
 }

@@ -2,8 +2,8 @@ import ConnectionFSM
 
 /// The referee's own account of every message: taken, given to a transport, ended exactly once
 /// (I11).
-struct MessageBooks: Hashable, Sendable {
-  private struct Entry: Hashable, Sendable {
+struct MessageBooks: Sendable {
+  private struct Entry: Sendable {
     let id: MessageID
     var byteCount: UInt32
     let offeredAt: Instant
@@ -22,9 +22,6 @@ struct MessageBooks: Hashable, Sendable {
     hasPatience = policy.patience != nil
     lanes = Array(repeating: [], count: policy.lanes.count)
   }
-
-  static func == (left: MessageBooks, right: MessageBooks) -> Bool { left.lanes == right.lanes }
-  func hash(into hasher: inout Hasher) { hasher.combine(lanes) }
 
   mutating func offered(
     _ disposition: Disposition, lane: LaneID, byteCount: UInt32, at now: Instant
@@ -64,10 +61,16 @@ struct MessageBooks: Hashable, Sendable {
     _ range: MessageRange, as outcome: Outcome, after input: Input, at now: Instant
   ) throws(Violation) {
     let index = Int(range.first.lane.rawValue)
-    let ended = lanes[index].filter { range.contains($0.id) }
-    guard !ended.isEmpty else { throw Violation("I11", "\(range) \(outcome): nothing ended") }
-    for entry in ended { try judge(entry, as: outcome, after: input, rule: rules[index], at: now) }
-    lanes[index].removeAll { range.contains($0.id) }
+    // The messages of a range are neighbours, since those between have ended.
+    guard let first = lanes[index].firstIndex(where: { range.contains($0.id) }) else {
+      throw Violation("I11", "\(range) \(outcome): nothing ended")
+    }
+    var end = first
+    while end < lanes[index].count, range.contains(lanes[index][end].id) {
+      try judge(lanes[index][end], as: outcome, after: input, rule: rules[index], at: now)
+      end += 1
+    }
+    lanes[index].removeSubrange(first..<end)
   }
 
   private func judge(
@@ -113,12 +116,31 @@ struct MessageBooks: Hashable, Sendable {
           "lane \(index) holds \(waiting) + \(inFlight), the books \(lanes[index].count - flying)"
             + " + \(flying)")
       }
+      for (place, entry) in lanes[index].enumerated() {
+        guard machine.message(place, in: LaneID(UInt8(index))) == entry.id else {
+          throw Violation("I11", "the machine does not hold \(entry.id), which has no end")
+        }
+      }
     }
   }
 
   func requireNothingLeft() throws(Violation) {
     for lane in lanes {
       if let left = lane.first { throw Violation("I11", "\(left.id) has no end after the close") }
+    }
+  }
+
+  /// Adds what decides how the messages may end; that the machine holds the same ones was seen.
+  func add(to form: inout CanonicalForm) {
+    for index in lanes.indices {
+      for entry in lanes[index] {
+        form.add(Int(entry.byteCount), bits: 4)
+        form.add(entry.everSent)
+        form.add(entry.inFlight)
+        if let link = entry.link { form.add(link) }
+        guard !entry.everSent, let timeToLive = rules[index].timeToLive else { continue }
+        form.add(entry.offeredAt, before: form.names.now, limit: timeToLive)
+      }
     }
   }
 

@@ -7,21 +7,23 @@ package import ConnectionFSM
 /// is found out. A value, so that an exploration can branch.
 package struct Referee: Sendable {
   /// One transport that was opened and not let go of.
-  struct Live: Hashable, Sendable {
+  struct Live: Sendable {
     let epoch: Epoch
     var isClosing = false
     var isOpen = false
   }
 
   let policy: Policy
-  private(set) var transports: [Live] = []
+  private(set) var transports = Few<Live>()
   var books: MessageBooks
   private var wanted = false
   private var endpoints: ClosedRange<UInt32> = 0...0
   private var lastEpoch = Epoch(0)
   private var requested: Epoch?
-  private var unended: [Epoch] = []
+  private var unended = Few<Epoch>()
   private var lastDialAt: Instant?
+  /// Until when the verdict on the last end holds dials that nobody asked for.
+  private var delayedUntil: Instant?
   /// The application asked for a dial that has not come yet; that one need not keep the spacing.
   private var isAsked = false
 
@@ -43,11 +45,14 @@ package struct Referee: Sendable {
     _ input: Input, at now: Instant, before: Machine, after: Machine, disposition: Disposition,
     effects: Effects
   ) throws(Violation) {
-    if let broken = after.brokenInvariant { throw Violation("machine", "\(broken)") }
     try judgeDisposition(disposition, of: input, at: now, before, after, effects)
+    // Nothing has changed: what held before still holds.
     if case .ignored = disposition { return }
+    if let broken = after.brokenInvariant { throw Violation("machine", "\(broken)") }
     try take(input, disposition: disposition, at: now)
-    for effect in effects { try carryOut(effect, input: input, at: now) }
+    if !effects.isEmpty {
+      for effect in effects { try carryOut(effect, input: input, at: now) }
+    }
     try judgeSituation(after: after, from: before.phase, input: input, at: now)
   }
 
@@ -62,7 +67,8 @@ package struct Referee: Sendable {
     }
     if case .ignored = disposition {
       if !effects.isEmpty { throw Violation("I2", "\(input) was \(disposition) and had effects") }
-      if before.withClock(at: now) != after {
+      // Mostly not even the time differs, and a copy costs more than the comparison.
+      if after != before, after != before.withClock(at: now) {
         throw Violation("I2", "\(input) was \(disposition) and changed the machine")
       }
     }
@@ -76,6 +82,7 @@ package struct Referee: Sendable {
       wanted = true
       isAsked = true
       endpoints = endpoint.rawValue...endpoint.rawValue + UInt32(max(count, 1)) - 1
+      delayedUntil = nil
     case .close, .drain:
       wanted = false
       isAsked = false
@@ -123,7 +130,7 @@ extension Referee {
       try books.transmitted(range, on: epoch)
     case .settle(let range, let outcome):
       try books.settled(range, as: outcome, after: input, at: now)
-    case .ended(let epoch, _):
+    case .ended(let epoch, let cause):
       guard !isLive(epoch) else {
         throw Violation("I3", "\(epoch) ended and its transport was not let go of")
       }
@@ -132,6 +139,10 @@ extension Referee {
       }
       unended.remove(at: place)
       books.linkIsGone(epoch)
+      let verdict = policy.verdict(on: cause, in: Circumstances())
+      if verdict.minimumDelay > .zero || verdict.spread > .zero {
+        delayedUntil = now + verdict.minimumDelay + verdict.spread
+      }
     case .pressureChanged: break
     }
   }
@@ -202,17 +213,18 @@ extension Referee {
   private func judgeWait(of machine: Machine, at now: Instant) throws(Violation) {
     switch machine.state {
     case .backingOff(let wait):
-      let longest =
-        [
-          policy.backoff.longestWait, policy.minimumDialSpacing, policy.path.returnJitter,
-          policy.retryBudget?.interval ?? .zero, policy.patience?.slowWait ?? .zero,
-        ].max() ?? .zero
-      if wait.until - now > longest { throw Violation("I6", "waits until \(wait.until)") }
+      let longest = max(
+        max(policy.backoff.longestWait, policy.minimumDialSpacing), policy.path.returnJitter,
+        max(policy.retryBudget?.interval ?? .zero, policy.patience?.slowWait ?? .zero))
+      if wait.until > max(now + longest, delayedUntil ?? now) {
+        throw Violation("I6", "waits until \(wait.until)")
+      }
     case .offline, .waitingForCredentials:
       guard machine.nextDeadline != nil else { throw Violation("I10", "a hold without an exit") }
     case .linked:
       guard machine.phase == .open, let heartbeat = policy.heartbeat else { return }
-      let stretched = heartbeat.interval.nanoseconds / 100 * Int64(heartbeat.stretch)
+      let interval = heartbeat.interval.nanoseconds
+      let stretched = interval + interval / 100 * Int64(heartbeat.stretch - 100)
       let longest = max(.nanoseconds(stretched), heartbeat.timeout)
       guard let next = machine.nextDeadline, next - now <= longest else {
         throw Violation("I19", "open, and a dead peer would not be noticed")
@@ -228,43 +240,46 @@ extension Phase {
   /// Written from the diagram of the design, not from the machine. One step may pass through a
   /// phase: a link that ends may be followed at once by the next dial.
   func leads(to next: Phase) -> Bool {
-    let seeking: [Phase] = [
-      .offline, .backingOff, .waitingForCredentials, .suspended, .connecting,
-    ]
+    let isSeeking: Bool
+    switch next {
+    case .offline, .backingOff, .waitingForCredentials, .suspended, .connecting: isSeeking = true
+    case .idle, .authenticating, .open, .closing, .closed: isSeeking = false
+    }
     switch self {
-    case .idle: return seeking.contains(next) || next == .closed
-    case .offline, .backingOff, .waitingForCredentials, .suspended:
-      return seeking.contains(next) || next == .closed
+    case .idle, .offline, .backingOff, .waitingForCredentials, .suspended, .closing:
+      return isSeeking || next == .closed
     case .connecting:
-      return seeking.contains(next) || [.authenticating, .open, .closed].contains(next)
-    case .authenticating: return seeking.contains(next) || [.open, .closed].contains(next)
+      return isSeeking || next == .authenticating || next == .open || next == .closed
+    case .authenticating: return isSeeking || next == .open || next == .closed
     case .open:
       // Authenticating, if a replacement on its way is what is left.
-      return seeking.contains(next) || [.authenticating, .closing, .closed].contains(next)
-    case .closing: return seeking.contains(next) || next == .closed
-    case .closed: return seeking.contains(next)
+      return isSeeking || next == .authenticating || next == .closing || next == .closed
+    case .closed: return isSeeking
     }
   }
 }
 
-extension Referee: Hashable {
-  package static func == (left: Referee, right: Referee) -> Bool {
-    left.policy === right.policy && left.transports == right.transports
-      && left.books == right.books && left.wanted == right.wanted
-      && left.endpoints == right.endpoints && left.lastEpoch == right.lastEpoch
-      && left.requested == right.requested && left.unended == right.unended
-      && left.lastDialAt == right.lastDialAt && left.isAsked == right.isAsked
-  }
+// MARK: Exploration
 
-  package func hash(into hasher: inout Hasher) {
-    hasher.combine(transports)
-    hasher.combine(books)
-    hasher.combine(wanted)
-    hasher.combine(endpoints)
-    hasher.combine(lastEpoch)
-    hasher.combine(requested)
-    hasher.combine(unended)
-    hasher.combine(lastDialAt)
-    hasher.combine(isAsked)
+extension Referee {
+  /// Adds what matters of these books to a form that the machine has been added to.
+  func add(to form: inout CanonicalForm) {
+    let now = form.names.now
+    form.add(wanted)
+    form.add(isAsked)
+    form.add(endpoints == form.names.destinations)
+    form.add(lastEpoch == form.names.newest)
+    form.add(requested == nil ? 0 : requested == form.names.newest ? 1 : 2, bits: 2)
+    form.add(lastDialAt ?? .longAgo, before: now, limit: policy.minimumDialSpacing)
+    form.add(delayedUntil ?? .longAgo, after: now)
+    form.add(transports.count, bits: 2)
+    for transport in transports {
+      form.add(transport.epoch)
+      form.add(transport.isOpen)
+      form.add(transport.isClosing)
+    }
+    form.add(unended.count, bits: 2)
+    for epoch in unended { form.add(epoch) }
+    books.add(to: &form)
   }
 }

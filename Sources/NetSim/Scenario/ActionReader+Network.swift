@@ -78,12 +78,17 @@ extension ActionReader {
       return .fails(.http(status: try status(words.value(of: "status"))))
     case "net.http":
       let status = try status(words.plain.first)
-      return .fails(
-        .http(status: status, retryAfter: words.value(of: "retry-after").flatMap { UInt16($0) }))
+      return .fails(.http(status: status, retryAfter: try retryAfter()))
     default:
       guard step.ev.hasPrefix("net.http_") else { return nil }
       return .fails(.http(status: try status(String(step.ev.dropFirst(9)))))
     }
+  }
+
+  private func retryAfter() throws(ScenarioError) -> UInt16? {
+    guard let text = words.value(of: "retry-after") else { return nil }
+    guard let seconds = UInt16(text) else { throw error("“\(text)” is no number of seconds") }
+    return seconds
   }
 
   private func status(_ text: String?) throws(ScenarioError) -> UInt16 {
@@ -111,6 +116,13 @@ extension ActionReader {
 extension ActionReader {
   /// What is no generation, no host, no code and no name of what the peer answers is a mistake.
   func rejectOtherWords(_ action: NetworkAction) throws(ScenarioError) {
+    // Some are the reporter's remarks: which address, which code the library made up.
+    let keys = [
+      "repeat", "every", "status", "code", "retry-after", "sid", "url", "client", "pingInterval",
+    ]
+    if let key = words.keys.map(\.key).first(where: { !keys.contains($0) }) {
+      throw error("“\(key)=” is not understood; known are \(keys.joined(separator: ", "))")
+    }
     if case .session = action { return }
     if case .viability = action { return }
     let known = ["ENOTCONN"] + Array(Self.closeWords.keys) + cast.hosts + cast.clients
@@ -149,6 +161,8 @@ extension ActionReader {
   /// `every=0.1`: on one link, so many seconds apart.
   func interval() throws(ScenarioError) -> TimeSpan? {
     guard let text = words.value(of: "every") else { return nil }
-    return try span(text)
+    let interval = try span(text)
+    guard interval > .zero else { throw error("“every=\(text)” is no interval; write every=0.1") }
+    return interval
   }
 }

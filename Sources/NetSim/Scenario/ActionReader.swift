@@ -55,7 +55,8 @@ struct ActionReader {
       try rejectOtherWords(action)
       return .network(action, try aim(), repeats: try repeats(), every: try interval())
     }
-    throw error("unknown event “\(step.ev)”; known are \(Self.vocabulary.joined(separator: ", "))")
+    let known = Self.vocabulary.joined(separator: ", ")
+    throw error("unknown event “\(step.ev)”; known are \(known)")
   }
 
   func error(_ problem: String) -> ScenarioError {

@@ -21,8 +21,8 @@ public struct Simulation: Sendable {
     case connect
     /// The path was over this interface from the beginning.
     case interface(String)
-    /// The same once more.
-    case again(Int)
+    /// The same so many times more.
+    case again(Int, Int)
     case report(Epoch, Network.Report)
   }
 
@@ -81,18 +81,30 @@ public struct Simulation: Sendable {
     {
       coming.schedule(.interface(from), at: Self.instant(first), by: Actor.story.rawValue)
     }
-    let begin = actions.firstIndex(where: \.needsConnect)
     var last = 0.0
     for (index, step) in scenario.steps.enumerated() {
       guard step.t >= last else {
         throw ScenarioError(step: index + 1, "t is earlier than that of the step before")
       }
       last = step.t
-      if index == begin, !actions[..<index].contains(where: \.connects) {
+      if index == beginning {
         coming.schedule(.connect, at: Self.instant(step), by: Actor.story.rawValue)
       }
       coming.schedule(.step(index), at: Self.instant(step), by: Actor.story.rawValue)
       if case .callback = actions[index] { callbacks.append(index) }
+    }
+  }
+
+  /// The step that takes a connect before it for granted: the first one, if it is of the network;
+  /// in a story that never connects, the first that makes no sense without.
+  private var beginning: Int? {
+    if case .network = actions.first { return 0 }
+    if actions.contains(where: \.connects) { return nil }
+    return actions.firstIndex { action in
+      switch action {
+      case .app(.send), .network: true
+      case .app, .device, .environment, .provider, .callback, .expectation, .fleet, .mark: false
+      }
     }
   }
 
@@ -131,9 +143,7 @@ extension Simulation {
         case .step(let index): try take(step: index, observe)
         case .connect: try connect(observe)
         case .interface(let name): try switchPath(to: name, observe)
-        case .again(let index):
-          guard case .network(let action, let aim, _, _) = actions[index] else { continue }
-          try take(action, aim, repeats: 1, place: index + 1, observe)
+        case .again(let index, let count): try repeatStep(index, times: count, observe)
         case .report(let epoch, let report): try hear(report, of: epoch, observe)
         }
       } else {
@@ -177,19 +187,25 @@ extension Simulation {
     case .environment(let action): try take(action, observe)
     case .provider(let action): take(action, place: index + 1)
     case .network(let action, let aim, let repeats, let every):
-      guard let every else {
-        return try take(action, aim, repeats: repeats, place: index + 1, observe)
-      }
-      for number in 0..<repeats {
-        let span = TimeSpan.nanoseconds(every.nanoseconds * Int64(number))
-        coming.schedule(.again(index), at: now + span, by: Actor.story.rawValue)
-      }
+      if every != nil { return try repeatStep(index, times: repeats, observe) }
+      try take(action, aim, repeats: repeats, place: index + 1, observe)
     case .fleet:
       try input(.connect(EndpointID(0)), observe)
       let opening = NetworkAction.open(withSession: false)
       try take(opening, .next, repeats: 1, place: index + 1, observe)
     case .app, .expectation, .mark, .callback: break
     }
+  }
+
+  /// One at a time, however many: a story may ask for a billion.
+  private mutating func repeatStep(
+    _ index: Int, times count: Int, _ observe: (Event) -> Void
+  ) throws {
+    guard case .network(let action, let aim, _, let every?) = actions[index] else { return }
+    if count > 1 {
+      coming.schedule(.again(index, count - 1), at: now + every, by: Actor.story.rawValue)
+    }
+    try take(action, aim, repeats: 1, place: index + 1, observe)
   }
 
   private mutating func take(_ action: DeviceAction, _ observe: (Event) -> Void) throws {
@@ -236,14 +252,6 @@ extension Action {
     switch self {
     case .app(.connect), .fleet: true
     case .app, .device, .network, .environment, .provider, .callback, .expectation, .mark: false
-    }
-  }
-
-  /// Whether it makes no sense without a wish to be connected.
-  fileprivate var needsConnect: Bool {
-    switch self {
-    case .app(.send), .network: true
-    case .app, .device, .environment, .provider, .callback, .expectation, .fleet, .mark: false
     }
   }
 }

@@ -1,3 +1,5 @@
+import NetSim
+
 /// The pages of `fsm-demo help`.
 enum Help {
   static var tool: String {
@@ -134,6 +136,30 @@ enum Help {
       fsm-demo table --format mermaid                     a state diagram for GitHub and GitLab
       fsm-demo table --format dot | dot -Tsvg > fsm.svg   the same with Graphviz
     """
+
+  static var explore: String {
+    // The slices are as they are written: a policy among them that is none fails the tests.
+    let slices = (try? Slice.all()) ?? []
+    let list = slices.map { "  \($0.name.padded(to: 13))\($0.summary)" }
+    return """
+      Usage: fsm-demo explore [--slice NAME] [--depth N]
+
+      Tries everything that can happen to the machine, in every order, and checks every promise
+      after each step. Time goes in whole units, spans are a few of them, a random draw is its
+      least or its greatest value, and situations that differ in names alone are one: so a slice
+      of the machine's behaviour has an end, where nothing new can happen. A promise that is
+      broken is shown with the shortest way there.
+
+        --slice NAME   one slice
+        --depth N      no more than so many steps
+
+      \(list.joined(separator: "\n"))
+
+        swift run -c release fsm-demo explore
+
+      Exit status: 0 every promise held; 1 one did not.
+      """
+  }
 
   static let why = """
     Usage: fsm-demo why TRACE.jsonl STEP

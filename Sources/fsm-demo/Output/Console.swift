@@ -24,6 +24,13 @@ enum Console {
   /// Writes a line for people to standard error, where standard output is for programs.
   static func remark(_ text: String) { put(text + "\n", to: STDERR_FILENO) }
 
+  /// Shows how far something is: on a terminal alone, where the next line takes its place.
+  static func progress(_ text: String) {
+    guard isatty(STDERR_FILENO) == 1 else { return }
+    // To the start of the line, and clear to its end.
+    put("\r\u{1B}[K" + text, to: STDERR_FILENO)
+  }
+
   private static func put(_ text: String, to descriptor: Int32) {
     let problem = lock.withLock { _ in
       var bytes = Array(text.utf8)[...]

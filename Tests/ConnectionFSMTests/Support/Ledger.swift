@@ -2,9 +2,23 @@ import ConnectionFSM
 
 /// A strict witness: what was dialled, ended, taken, sent and settled, and what must never happen.
 ///
-/// It knows the contract only, nothing of the machine's inside: one transport (I3), rising epochs
-/// (I2), one end an epoch (I8), one end a message that tells the truth (I11), spaced dials (I6).
+/// It knows the contract only, nothing of the machine's inside: one transport (I3), or two during a
+/// planned replacement (F54), rising epochs (I2), one end an epoch (I8), one end a message that
+/// tells the truth (I11), spaced dials (I6).
 struct Ledger {
+  /// A transport that was dialled and whose end was not told.
+  struct Transport {
+    let epoch: Epoch
+    var isLive = true
+    var isClosing = false
+    /// Messages of the application may go to it.
+    var isReady = false
+    /// The newest message of each lane that went to it.
+    var sentThrough: [LaneID: MessageID] = [:]
+    /// The messages of each lane that it has, unsettled.
+    var flying: [LaneID: Set<MessageID>] = [:]
+  }
+
   struct Dial {
     let epoch: Epoch
     let endpoint: EndpointID
@@ -21,26 +35,33 @@ struct Ledger {
 
   let lanes: [Lane]
   let spacing: TimeSpan
+  /// Two where the policy replaces links by plan, else one.
+  let mostLinks: Int
   private(set) var dials: [Dial] = []
   private(set) var ends: [(epoch: Epoch, cause: Cause)] = []
   private(set) var requests: [Epoch] = []
   private(set) var messages: [MessageID: Message] = [:]
   private(set) var pings = 0
-  /// The newest message of each lane that went to the live transport.
-  private var sentThrough: [LaneID: MessageID] = [:]
+  /// What was dialled and has not ended: oldest first, two at most.
+  private(set) var transports: [Transport] = []
 
-  /// The transport that holds resources, if any.
-  private(set) var live: Epoch?
+  /// The newest transport that holds resources, if any.
+  var live: Epoch? { transports.last { $0.isLive }?.epoch }
   private var takenCounts: [LaneID: Int] = [:]
   private var livingCount = 0
-  private var isClosing = false
   private var wasAsked = false
-  private var unended: Epoch?
   private var wanted = false
 
-  init(lanes: [Lane], spacing: TimeSpan) {
-    self.lanes = lanes
-    self.spacing = spacing
+  init(_ policy: Policy) {
+    lanes = policy.lanes
+    spacing = policy.minimumDialSpacing
+    mostLinks = policy.rollover == nil ? 1 : 2
+  }
+
+  private func place(of epoch: Epoch) -> Int? { transports.firstIndex { $0.epoch == epoch } }
+
+  private func isUsable(_ epoch: Epoch) -> Bool {
+    transports.contains { $0.epoch == epoch && $0.isLive && !$0.isClosing }
   }
 
   /// How many messages a lane took.
@@ -53,10 +74,12 @@ struct Ledger {
     _ input: Input, _ disposition: Disposition, _ effects: Effects, at now: Instant, phase: Phase
   ) -> String? {
     var problem: String?
-    note(input, disposition, at: now)
+    note(input, disposition, effects, at: now)
     if case .ignored = disposition, !effects.isEmpty { problem = "an ignored input had effects" }
     for effect in effects { problem = problem ?? perform(effect, at: now) }
-    if let unended, live == nil { problem = problem ?? "epoch \(unended.rawValue) has no end" }
+    for transport in transports where !transport.isLive {
+      problem = problem ?? "epoch \(transport.epoch.rawValue) has no end"
+    }
     if phase != .closing, phase != .waitingForCredentials { wasAsked = false }
     if phase == .closed, livingCount > 0 {
       problem = problem ?? "I11: a message without an end"
@@ -64,7 +87,9 @@ struct Ledger {
     return problem
   }
 
-  private mutating func note(_ input: Input, _ disposition: Disposition, at now: Instant) {
+  private mutating func note(
+    _ input: Input, _ disposition: Disposition, _ effects: Effects, at now: Instant
+  ) {
     switch input {
     case .connect:
       wanted = true
@@ -78,15 +103,23 @@ struct Ledger {
       takenCounts[id.lane, default: 0] += 1
       livingCount += 1
     case .transport(let epoch, let event):
-      guard epoch == live else { return }
+      guard let place = place(of: epoch) else { return }
       switch event {
-      case .failed, .closed: live = nil
-      case .opened, .received, .pong, .written, .acknowledged, .writabilityChanged,
+      case .failed, .closed: transports[place].isLive = false
+      case .opened:
+        let hasSession =
+          effects.contains { $0 == .startSession(epoch, resuming: false) }
+          || effects.contains { $0 == .startSession(epoch, resuming: true) }
+        if disposition == .accepted, !hasSession { transports[place].isReady = true }
+      case .received, .pong, .written, .acknowledged, .writabilityChanged,
         .viabilityChanged, .drainRequested, .betterPathAvailable:
         return
       }
+    case .session(let epoch, let event):
+      guard let place = place(of: epoch), disposition == .accepted else { return }
+      if event == .ready || event == .resumed { transports[place].isReady = true }
     case .cancel, .resized, .demandChanged, .lifecycleChanged, .pathChanged, .policyReplaced,
-      .deadlineReached, .credentials, .session:
+      .deadlineReached, .credentials:
       return
     }
   }
@@ -95,46 +128,79 @@ struct Ledger {
     switch effect {
     case .requestCredentials(let epoch):
       requests.append(epoch)
-      return wanted && live == nil ? nil : "I1: credentials for a dial that must not be"
+      let isAllowed = wanted && transports.count < mostLinks
+      return isAllowed ? nil : "I1: credentials for a dial that must not be"
     case .openTransport(let epoch, let endpoint): return dial(epoch, endpoint, at: now)
     case .startSession(let epoch, _):
-      return live == epoch && !isClosing ? nil : "a session without its transport"
+      return isUsable(epoch) ? nil : "a session without its transport"
     case .closeTransport(let epoch):
-      guard live == epoch, !isClosing else { return "a close of what is not open" }
-      isClosing = true
+      guard isUsable(epoch), let place = place(of: epoch) else {
+        return "a close of what is not open"
+      }
+      transports[place].isClosing = true
       return nil
     case .abortTransport(let epoch):
-      guard live == epoch else { return "an abort of what is gone" }
-      live = nil
+      guard let place = place(of: epoch), transports[place].isLive else {
+        return "an abort of what is gone"
+      }
+      transports[place].isLive = false
       return nil
     case .sendPing(let epoch, _), .sendBeat(let epoch, _):
       pings += 1
-      return live == epoch && !isClosing ? nil : "I5: a ping without an open link"
-    case .transmit(let epoch, let range):
-      guard live == epoch, !isClosing else { return "a message for a transport that is gone" }
-      if let last = sentThrough[range.first.lane], range.first <= last { return "out of order" }
-      sentThrough[range.first.lane] = range.last
-      return each(in: range) { $0.send(on: epoch, as: $1, at: now) }
+      return isUsable(epoch) ? nil : "I5: a ping without an open link"
+    case .transmit(let epoch, let range): return transmit(range, on: epoch, at: now)
     case .settle(let range, let outcome):
+      for place in transports.indices {
+        transports[place].flying[range.first.lane] = transports[place].flying[range.first.lane]?
+          .filter { !range.contains($0) }
+      }
       return each(in: range) { message, lane in message.settle(outcome, as: lane) }
     case .ended(let epoch, let cause):
-      guard unended == epoch else { return "I8: a second end of epoch \(epoch.rawValue)" }
-      guard live == nil else { return "an end before the transport was let go" }
-      unended = nil
+      guard let place = place(of: epoch) else {
+        return "I8: a second end of epoch \(epoch.rawValue)"
+      }
+      guard !transports[place].isLive else { return "an end before the transport was let go" }
+      transports.remove(at: place)
       ends.append((epoch, cause))
       return nil
     case .pressureChanged: return nil
     }
   }
 
+  private mutating func transmit(
+    _ range: MessageRange, on epoch: Epoch, at now: Instant
+  ) -> String? {
+    guard isUsable(epoch), let place = place(of: epoch) else {
+      return "a message for a transport that is gone"
+    }
+    if transports.last(where: { $0.isReady })?.epoch != epoch {
+      return "F54: a message for a link that is not the newest ready one"
+    }
+    let lane = range.first.lane
+    for other in transports where other.epoch != epoch {
+      if other.flying[lane]?.isEmpty == false { return "F54: two links share the order of a lane" }
+    }
+    if let last = transports[place].sentThrough[lane], range.first <= last { return "out of order" }
+    transports[place].sentThrough[lane] = range.last
+    for sequence in range.first.sequence...range.last.sequence {
+      let id = MessageID(lane: lane, sequence: sequence)
+      guard let message = messages[id], message.outcome == nil else { continue }
+      transports[place].flying[lane, default: []].insert(id)
+    }
+    return each(in: range) { $0.send(on: epoch, as: $1, at: now) }
+  }
+
   private mutating func dial(_ epoch: Epoch, _ endpoint: EndpointID, at now: Instant) -> String? {
     defer {
       dials.append(Dial(epoch: epoch, endpoint: endpoint, at: now, wasAsked: wasAsked))
-      (live, unended, isClosing, wasAsked) = (epoch, epoch, false, false)
-      sentThrough = [:]
+      transports.append(Transport(epoch: epoch))
+      wasAsked = false
     }
     if !wanted { return "I1: a dial that nobody wants" }
-    if live != nil || unended != nil { return "I3: a second transport" }
+    if transports.count >= mostLinks { return "I3: a transport too many" }
+    if let first = transports.first, !first.isReady || first.isClosing {
+      return "F54: a replacement for what is not open"
+    }
     if let last = dials.last {
       if epoch <= last.epoch { return "I2: an epoch that does not rise" }
       if !wasAsked, now - last.at < spacing { return "I6: an unasked dial too soon" }

@@ -50,8 +50,13 @@ func render(_ effect: Effect) -> String {
   case .transmit(let epoch, let range): "send \(epoch.rawValue) \(render(range))"
   case .settle(let range, let outcome): "\(render(range)) \(outcome)"
   case .ended(let epoch, let cause): "ended \(epoch.rawValue) \(render(cause))"
-  case .pressureChanged(let lanes): "pressure \(lanes)"
+  case .pressureChanged(let lanes): "pressure \(letters(lanes))"
   }
+}
+
+/// Some lanes by their letters; nothing, if there are none.
+func letters(_ lanes: LaneSet) -> String {
+  zip(["a", "b", "c", "d"], UInt8(0)...).filter { lanes.contains(LaneID($0.1)) }.map(\.0).joined()
 }
 
 func render(_ effects: some Sequence<Effect>) -> String {

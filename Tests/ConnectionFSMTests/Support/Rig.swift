@@ -12,7 +12,7 @@ struct Rig {
 
   init(_ policy: Policy, seed: UInt64 = 1) {
     machine = Machine(policy: policy, seed: seed)
-    ledger = Ledger(lanes: policy.lanes, spacing: policy.minimumDialSpacing)
+    ledger = Ledger(policy)
   }
 
   var phase: Phase { machine.phase }

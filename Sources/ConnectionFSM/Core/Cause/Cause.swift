@@ -3,7 +3,7 @@
 /// The first cause of an epoch is kept as given and never changed by what follows (I8). More cases
 /// come with more transports: switch over ``failureClass`` where you can, and give a `switch` over
 /// causes a `@unknown`-like last resort of your own.
-public enum Cause: Equatable, BitwiseCopyable, Sendable {
+public enum Cause: Hashable, BitwiseCopyable, Sendable {
   /// The application called close.
   case closedByUser
   /// The application asked for another endpoint, or for a fresh link.
@@ -50,7 +50,7 @@ public enum Cause: Equatable, BitwiseCopyable, Sendable {
 }
 
 /// A close code of the peer's protocol; for WebSocket, RFC 6455 section 7.4.
-public struct CloseCode: Equatable, BitwiseCopyable, Sendable {
+public struct CloseCode: Hashable, BitwiseCopyable, Sendable {
   /// The number as received.
   public let rawValue: UInt16
 
@@ -79,8 +79,3 @@ public enum FailureClass: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   /// Another try would fail alike: stop until the application acts.
   case terminal
 }
-
-#if !hasFeature(Embedded)
-  extension CloseCode: Hashable {}
-  extension Cause: Hashable {}
-#endif

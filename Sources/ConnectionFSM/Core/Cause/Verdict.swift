@@ -2,7 +2,7 @@
 ///
 /// Made by refining one of the three classes: `.transient.capped(5)`, `.terminal.refreshing`,
 /// `.transient.after(.seconds(5), spread: .seconds(25))`.
-public struct Verdict: Equatable, BitwiseCopyable, Sendable {
+public struct Verdict: Hashable, BitwiseCopyable, Sendable {
   /// Whose fault it was, and whether another try can help.
   public let failureClass: FailureClass
   /// How many retries such causes together are worth until a link is stable again (`+cap`); nil is
@@ -99,7 +99,7 @@ extension Verdict {
 }
 
 /// The facts beside the cause that a few rows look at.
-public struct Circumstances: Equatable, BitwiseCopyable, Sendable {
+public struct Circumstances: Hashable, BitwiseCopyable, Sendable {
   /// What the reachability signal said when the attempt ended.
   public var path: PathStatus
   /// How far the attempt had come.
@@ -130,8 +130,3 @@ public struct Circumstances: Equatable, BitwiseCopyable, Sendable {
     self.isPathConstrained = isPathConstrained
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Verdict: Hashable {}
-  extension Circumstances: Hashable {}
-#endif

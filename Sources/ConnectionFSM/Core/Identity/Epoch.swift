@@ -2,7 +2,7 @@
 ///
 /// Each answer that comes from outside (a transport, a session, a credentials provider) carries the
 /// epoch it belongs to, and an answer of another epoch changes nothing (I2).
-public struct Epoch: Equatable, Comparable, BitwiseCopyable, Sendable {
+public struct Epoch: Hashable, Comparable, BitwiseCopyable, Sendable {
   /// The number; the first attempt has 1.
   public let rawValue: UInt64
 
@@ -17,15 +17,10 @@ public struct Epoch: Equatable, Comparable, BitwiseCopyable, Sendable {
 /// Which of the driver's endpoints a dial goes to.
 ///
 /// The core holds the number only; the driver keeps the address behind it.
-public struct EndpointID: Equatable, BitwiseCopyable, Sendable {
+public struct EndpointID: Hashable, BitwiseCopyable, Sendable {
   /// The number.
   public let rawValue: UInt32
 
   /// Makes an endpoint id from its number.
   public init(_ rawValue: UInt32) { self.rawValue = rawValue }
 }
-
-#if !hasFeature(Embedded)
-  extension Epoch: Hashable {}
-  extension EndpointID: Hashable {}
-#endif

@@ -1,5 +1,5 @@
 /// Which lane of the pending-send queue a message travels in; lane 0 is served first.
-public struct LaneID: Equatable, BitwiseCopyable, Sendable {
+public struct LaneID: Hashable, BitwiseCopyable, Sendable {
   /// The place of the lane in ``Policy/lanes``.
   public let rawValue: UInt8
 
@@ -9,7 +9,7 @@ public struct LaneID: Equatable, BitwiseCopyable, Sendable {
 }
 
 /// A message that the machine took: its lane and a sequence that rises by one in that lane.
-public struct MessageID: Equatable, Comparable, BitwiseCopyable, Sendable {
+public struct MessageID: Hashable, Comparable, BitwiseCopyable, Sendable {
   // The lane in the two highest bits, the sequence in the other 62: one word, one comparison.
   @usableFromInline let bits: UInt64
 
@@ -40,7 +40,7 @@ public struct MessageID: Equatable, Comparable, BitwiseCopyable, Sendable {
 ///
 /// A range may name ids that have ended already (a cancelled message leaves a hole); what is said
 /// of a range holds for those of its ids that have not.
-public struct MessageRange: Equatable, BitwiseCopyable, Sendable {
+public struct MessageRange: Hashable, BitwiseCopyable, Sendable {
   /// The lowest id.
   public let first: MessageID
   /// The highest id, of the same lane.
@@ -59,7 +59,7 @@ public struct MessageRange: Equatable, BitwiseCopyable, Sendable {
 }
 
 /// Some of the four lanes.
-public struct LaneSet: Equatable, BitwiseCopyable, Sendable {
+public struct LaneSet: Hashable, BitwiseCopyable, Sendable {
   private var bits: UInt8 = 0
 
   init() {}
@@ -69,10 +69,3 @@ public struct LaneSet: Equatable, BitwiseCopyable, Sendable {
 
   mutating func insert(_ place: Int) { bits |= 1 &<< UInt8(truncatingIfNeeded: place) }
 }
-
-#if !hasFeature(Embedded)
-  extension LaneID: Hashable {}
-  extension LaneSet: Hashable {}
-  extension MessageID: Hashable {}
-  extension MessageRange: Hashable {}
-#endif

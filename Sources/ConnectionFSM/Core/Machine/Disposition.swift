@@ -1,7 +1,7 @@
 /// What the machine made of an input.
 ///
 /// Weather is never an error: what comes late, twice or for nothing is ignored, with the reason.
-public enum Disposition: Equatable, BitwiseCopyable, Sendable {
+public enum Disposition: Hashable, BitwiseCopyable, Sendable {
   /// It counted.
   case accepted
   /// The offered message was taken under this id; it will end exactly once.
@@ -38,7 +38,3 @@ public enum IgnoreReason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   /// It asks for what is so already, or reports what does not matter in this state.
   case redundant
 }
-
-#if !hasFeature(Embedded)
-  extension Disposition: Hashable {}
-#endif

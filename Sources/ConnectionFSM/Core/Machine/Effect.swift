@@ -1,7 +1,7 @@
 /// What the owner of the machine must do, in the order given.
 ///
 /// Effects carry ids, never payloads; the bytes lie beside the driver.
-public enum Effect: Equatable, BitwiseCopyable, Sendable {
+public enum Effect: Hashable, BitwiseCopyable, Sendable {
   /// Ask the credentials provider, for the attempt of this epoch.
   case requestCredentials(Epoch)
   /// Dial this endpoint and report as this epoch.
@@ -41,7 +41,3 @@ public enum Outcome: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   /// It was given to a link that died before its end: the peer may have it or not.
   case inDoubt
 }
-
-#if !hasFeature(Embedded)
-  extension Effect: Hashable {}
-#endif

@@ -1,6 +1,6 @@
 /// Anything that happens to the machine: wishes of the application, conditions of the device, time,
 /// and answers from outside, each with the epoch it belongs to.
-public enum Input: Equatable, BitwiseCopyable, Sendable {
+public enum Input: Hashable, BitwiseCopyable, Sendable {
   /// The application wants a connection to this endpoint; with a count, to any of so many whose ids
   /// follow each other, the first preferred.
   case connect(EndpointID, count: UInt8 = 1)
@@ -35,7 +35,7 @@ public enum Input: Equatable, BitwiseCopyable, Sendable {
 }
 
 /// What a transport can say of itself.
-public enum TransportEvent: Equatable, BitwiseCopyable, Sendable {
+public enum TransportEvent: Hashable, BitwiseCopyable, Sendable {
   /// It is ready for messages.
   case opened
   /// It ended in disorder; it holds no resources any more.
@@ -61,7 +61,7 @@ public enum TransportEvent: Equatable, BitwiseCopyable, Sendable {
 }
 
 /// What a session (login, resume, resubscription) can say of itself.
-public enum SessionEvent: Equatable, BitwiseCopyable, Sendable {
+public enum SessionEvent: Hashable, BitwiseCopyable, Sendable {
   /// Messages of the application may flow; the session is a new one.
   case ready
   /// Messages of the application may flow; the session of the link before goes on.
@@ -93,7 +93,7 @@ public enum CredentialsAnswer: UInt8, CaseIterable, BitwiseCopyable, Sendable {
 }
 
 /// What a reachability signal says. A hint in every case.
-public struct Path: Equatable, BitwiseCopyable, Sendable {
+public struct Path: Hashable, BitwiseCopyable, Sendable {
   /// Whether there is a route.
   public var status: PathStatus
   /// Which interface carries it: any number that differs between interfaces and networks, 0 where
@@ -142,10 +142,3 @@ public enum Lifecycle: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   /// About to be frozen, or put to sleep.
   case suspended
 }
-
-#if !hasFeature(Embedded)
-  extension Input: Hashable {}
-  extension Path: Hashable {}
-  extension TransportEvent: Hashable {}
-  extension SessionEvent: Hashable {}
-#endif

@@ -1,6 +1,6 @@
 extension Machine {
   /// One attempt from dial to end: its epoch, how far it is, and the facts about it.
-  public struct Link: Equatable, BitwiseCopyable, Sendable {
+  public struct Link: Hashable, BitwiseCopyable, Sendable {
     /// How far an attempt is.
     public enum Stage: UInt8, CaseIterable, BitwiseCopyable, Sendable {
       /// The credentials provider was asked for a replacement that is to be dialled. Leads to
@@ -166,7 +166,3 @@ extension Machine.Link {
     self.question = question
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Machine.Link: Hashable {}
-#endif

@@ -158,8 +158,9 @@ extension Machine {
   @inline(never)
   private mutating func serveDeadlines(into effects: inout Effects) {
     if now >= pathSettlesAt { pathSettled(into: &effects) }
-    if let verdict = ownDeadline, now >= verdict.at { serve(verdict, into: &effects) }
+    // The standby first: it may have to take the place of a primary that is cut.
     if let standby { serveStandby(standby, into: &effects) }
+    if let verdict = ownDeadline, now >= verdict.at { serve(verdict, into: &effects) }
     // At equal times the slow tier comes before the retry (RC149).
     if primary == nil, !isHeldByRest, now >= slowAt { becomeSlow(into: &effects) }
     queue.expire(at: now, into: &effects)

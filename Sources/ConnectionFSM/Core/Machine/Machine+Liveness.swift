@@ -72,7 +72,8 @@ extension Machine {
     var interval = heartbeat.interval
     if learnedInterval > .zero { interval = min(interval, learnedInterval) }
     if surroundings.path.isExpensive || surroundings.path.isConstrained {
-      interval = TimeSpan(nanoseconds: interval.nanoseconds / 100 * Int64(heartbeat.stretch))
+      let more = interval.nanoseconds / 100 * Int64(heartbeat.stretch - 100)
+      interval = TimeSpan(nanoseconds: interval.nanoseconds + more)
     }
     return Rhythm(
       interval: interval, timeout: heartbeat.timeout, anyByteCounts: heartbeat.anyByteCounts,

@@ -52,7 +52,8 @@ extension Machine {
   mutating func standbyReported(
     _ event: TransportEvent, into effects: inout Effects
   ) -> Disposition {
-    guard let link = standby else { return .ignored(.staleEpoch) }
+    // One that waits for credentials has no transport yet.
+    guard let link = standby, link.stage != .authorizing else { return .ignored(.staleEpoch) }
     switch event {
     case .opened:
       guard link.stage == .connecting else { return .ignored(.redundant) }

@@ -6,7 +6,7 @@
 /// An owner (a *driver*) calls ``handle(_:at:into:)`` for everything that happens, performs the
 /// effects in order, and calls again with ``Input/deadlineReached`` once the time in
 /// ``nextDeadline`` has come.
-public struct Machine: Sendable {
+public struct Machine: Equatable, Sendable {
   // Large facts first, small ones in the gaps behind: 384 bytes, six cache lines.
 
   /// The knobs; replaced by ``adopt(_:at:into:)``.
@@ -79,7 +79,7 @@ public struct Machine: Sendable {
     // What was ignored changed nothing, and an offer sees to its own expiry.
     if case .accepted = disposition { deadlineAt = derivedDeadline }
     if queue.hasMarks { queue.reportPressure(into: &effects) }
-    #if DEBUG
+    #if DEBUG && !hasFeature(Embedded)
       if let broken = brokenInvariant { trap(broken, input) }
     #endif
     return disposition
@@ -179,14 +179,8 @@ extension Machine {
     return micros > 0 ? .microseconds(Int64(micros)) : nil
   }
 
-  /// The highest epoch there has been.
-  package var newestEpoch: Epoch { lastEpoch }
-
-  /// The message taken last in a lane, whatever became of it; nil before the first.
-  package func newestMessage(in lane: LaneID) -> MessageID? {
-    guard let newest = queue[Int(lane.rawValue)]?.lastID else { return nil }
-    return newest.sequence > 0 ? newest : nil
-  }
+  /// How many lanes and messages the queue owns memory for.
+  package var queueMemory: (lanes: Int, messages: Int) { queue.memory }
 
   /// What the reachability signal says, once it has stood.
   var path: PathStatus { surroundings.path.status }

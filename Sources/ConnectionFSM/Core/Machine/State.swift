@@ -14,7 +14,7 @@ extension Machine {
   ///    │  probe          └──────────────────┘ │          every state ── close ──────┘
   ///    └───────────────── unreachable ────────┘          (no transport: straight to closed)
   /// ```
-  public enum State: Equatable, BitwiseCopyable, Sendable {
+  public enum State: Hashable, BitwiseCopyable, Sendable {
     /// Never asked to connect. Leads to any state that seeks a link, or to closed.
     case idle
     /// Leads to backingOff (path back), linked (probe, connect), suspended, closed.
@@ -32,13 +32,13 @@ extension Machine {
   }
 
   /// Dials are held because the path is said to be down.
-  public struct Offline: Equatable, BitwiseCopyable, Sendable {
+  public struct Offline: Hashable, BitwiseCopyable, Sendable {
     /// When the hold began; ``PathPolicy/probeInterval`` later one dial is tried all the same.
     public let since: Instant
   }
 
   /// The next dial waits for its time.
-  public struct BackingOff: Equatable, BitwiseCopyable, Sendable {
+  public struct BackingOff: Hashable, BitwiseCopyable, Sendable {
     /// How patient the machine has become.
     public enum Tier: UInt8, CaseIterable, BitwiseCopyable, Sendable {
       /// Ordinary retries.
@@ -54,13 +54,13 @@ extension Machine {
   }
 
   /// The credentials provider was asked for the attempt of the newest epoch.
-  public struct WaitingForCredentials: Equatable, BitwiseCopyable, Sendable {
+  public struct WaitingForCredentials: Hashable, BitwiseCopyable, Sendable {
     /// When the provider was asked.
     public let since: Instant
   }
 
   /// The machine may not dial.
-  public struct Suspended: Equatable, BitwiseCopyable, Sendable {
+  public struct Suspended: Hashable, BitwiseCopyable, Sendable {
     /// Who holds it.
     public enum Hold: UInt8, CaseIterable, BitwiseCopyable, Sendable {
       /// The device sleeps or is about to.
@@ -76,7 +76,7 @@ extension Machine {
   }
 
   /// Over, until the next connect.
-  public struct Closed: Equatable, BitwiseCopyable, Sendable {
+  public struct Closed: Hashable, BitwiseCopyable, Sendable {
     /// Why the machine stopped trying.
     public enum Reason: UInt8, CaseIterable, BitwiseCopyable, Sendable {
       /// The application closed.
@@ -93,12 +93,3 @@ extension Machine {
     public let reason: Reason
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Machine.State: Hashable {}
-  extension Machine.Offline: Hashable {}
-  extension Machine.BackingOff: Hashable {}
-  extension Machine.WaitingForCredentials: Hashable {}
-  extension Machine.Suspended: Hashable {}
-  extension Machine.Closed: Hashable {}
-#endif

@@ -52,8 +52,8 @@ extension Machine {
     var turn: UInt8 = 0
     // The order of the round: start, start + stride, start + 2 stride … around the list. A stride
     // that shares no divisor with the count meets every endpoint once.
-    private var start: UInt8 = 0
-    private var stride: UInt8 = 1
+    private(set) var start: UInt8 = 0
+    private(set) var stride: UInt8 = 1
 
     /// The endpoint whose turn it is.
     var current: EndpointID { endpoint(at: turn) }
@@ -126,10 +126,3 @@ extension Machine {
     }
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Machine.Surroundings: Hashable {}
-  extension Machine.Run: Hashable {}
-  extension Machine.Endpoints: Hashable {}
-  extension Machine.Plans: Hashable {}
-#endif

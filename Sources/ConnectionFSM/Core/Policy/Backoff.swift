@@ -5,7 +5,7 @@
 /// bounded step. So jitter is left on every step, the first and the capped ones included, and
 /// clients which lost one server at one moment do not return together (RFC 6455 section 7.2.3;
 /// AWS "Exponential backoff and jitter"). Series of known clients: ``Preset``.
-public struct Backoff: Equatable, BitwiseCopyable, Sendable {
+public struct Backoff: Hashable, BitwiseCopyable, Sendable {
   /// How the steps grow. Default doubling.
   public var strategy: Strategy
   /// The first step, n = 0. Default 5 s, the range of RFC 6455 section 7.2.3. A table has its own.
@@ -169,7 +169,3 @@ extension Backoff {
     }
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Backoff: Hashable {}
-#endif

@@ -1,6 +1,6 @@
 extension Backoff {
   /// How a wait is drawn around its step; every draw is uniform and includes both ends.
-  public enum Jitter: Equatable, BitwiseCopyable, Sendable {
+  public enum Jitter: Hashable, BitwiseCopyable, Sendable {
     /// The wait is the step itself. For tests and for servers that asked for it.
     case none
     /// From zero to the step (AWS "full jitter").
@@ -48,7 +48,3 @@ extension TimeSpan {
     return TimeSpan(nanoseconds: overflow ? (left < .zero ? .min : .max) : difference)
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Backoff.Jitter: Hashable {}
-#endif

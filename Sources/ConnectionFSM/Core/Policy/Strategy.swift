@@ -1,6 +1,6 @@
 extension Backoff {
   /// How the steps grow from failure to failure.
-  public enum Strategy: Equatable, BitwiseCopyable, Sendable {
+  public enum Strategy: Hashable, BitwiseCopyable, Sendable {
     /// Every step after the first is the base.
     case constant
     /// The n-th step is base · (n + 1).
@@ -16,7 +16,7 @@ extension Backoff {
   }
 
   /// Up to 16 steps by value, the first included; the last one repeats.
-  public struct Table: Equatable, BitwiseCopyable, Sendable {
+  public struct Table: Hashable, BitwiseCopyable, Sendable {
     /// How many steps a table can have.
     public static var capacity: Int { 16 }
 
@@ -103,8 +103,3 @@ extension TimeSpan {
     return TimeSpan(nanoseconds: whole) + TimeSpan(nanoseconds: (rest * percent + 99) / 100)
   }
 }
-
-#if !hasFeature(Embedded)
-  extension Backoff.Strategy: Hashable {}
-  extension Backoff.Table: Hashable {}
-#endif

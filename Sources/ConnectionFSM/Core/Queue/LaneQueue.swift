@@ -42,13 +42,16 @@ struct LaneQueue: Sendable {
     sentThrough = lastID
   }
 
+  /// How many messages the ring has room for.
+  var capacity: Int { ring.count }
+
   /// The payload bytes of the messages that live in the lane.
   var byteCount: UInt32 { lane.byteLimit &- bytesLeft }
 
   /// How many messages wait to be given to a transport.
   var waiting: UInt32 { count &- inFlight }
 
-  private subscript(place: UInt32) -> Entry {
+  private(set) subscript(place: UInt32) -> Entry {
     get { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] }
     set { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] = newValue }
   }
@@ -318,21 +321,3 @@ extension LaneQueue: Equatable {
     return true
   }
 }
-
-#if !hasFeature(Embedded)
-  extension LaneQueue: Hashable {
-    func hash(into hasher: inout Hasher) {
-      hasher.combine(count)
-      hasher.combine(inFlight)
-      hasher.combine(lastID)
-      hasher.combine(sentThrough)
-      hasher.combine(byteCount)
-      hasher.combine(fliesOnOldLink)
-      for place in 0..<count {
-        hasher.combine(self[place].id)
-        hasher.combine(self[place].offeredAt)
-        hasher.combine(self[place].byteCount)
-      }
-    }
-  }
-#endif

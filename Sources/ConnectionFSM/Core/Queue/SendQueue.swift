@@ -18,6 +18,10 @@ struct SendQueue: Equatable, Sendable {
   /// Whether the lane exists.
   @inline(always)
   func has(_ lane: LaneID) -> Bool { Int(lane.rawValue) < lanes.count }
+  /// How many lanes and messages there is memory for.
+  var memory: (lanes: Int, messages: Int) {
+    (lanes.count, lanes.reduce(0) { $0 + $1.capacity })
+  }
   /// Whether no message waits.
   var hasNoneWaiting: Bool { lanes.allSatisfy { $0.waiting == 0 } }
   /// Whether no message lives.
@@ -199,7 +203,3 @@ extension SendQueue {
     effects.append(.pressureChanged(now))
   }
 }
-
-#if !hasFeature(Embedded)
-  extension SendQueue: Hashable {}
-#endif

@@ -3,7 +3,7 @@
 /// The standard library documents that the algorithms behind `random(in:using:)` may change, so
 /// that a seed would not replay. Algorithm: Steele, Lea, Flood, "Fast Splittable Pseudorandom
 /// Number Generators", OOPSLA 2014.
-public struct SplitMix64: Equatable, BitwiseCopyable, Sendable {
+public struct SplitMix64: Hashable, BitwiseCopyable, Sendable {
   /// The whole state.
   public private(set) var state: UInt64
 
@@ -28,7 +28,3 @@ public struct SplitMix64: Equatable, BitwiseCopyable, Sendable {
     return next().multipliedFullWidth(by: bound + 1).high
   }
 }
-
-#if !hasFeature(Embedded)
-  extension SplitMix64: Hashable {}
-#endif

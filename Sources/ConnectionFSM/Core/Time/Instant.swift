@@ -2,7 +2,7 @@
 ///
 /// The core never reads a clock; every instant is an argument. There is no calendar and no wall
 /// clock here, so that setting the device's clock changes nothing (RC099 to RC104).
-public struct Instant: Equatable, Comparable, BitwiseCopyable, Sendable {
+public struct Instant: Hashable, Comparable, BitwiseCopyable, Sendable {
   /// Nanoseconds since ``origin``.
   public var nanoseconds: Int64
 
@@ -15,7 +15,7 @@ public struct Instant: Equatable, Comparable, BitwiseCopyable, Sendable {
   public static var origin: Instant { Instant(nanoseconds: 0) }
 
   /// Earlier than anything that happens.
-  static var longAgo: Instant { Instant(nanoseconds: .min) }
+  package static var longAgo: Instant { Instant(nanoseconds: .min) }
 
   /// Later than anything that happens.
   @usableFromInline static var never: Instant { Instant(nanoseconds: .max) }

@@ -3,7 +3,7 @@
 /// The core counts in 64-bit nanoseconds because `Swift.Duration` is 128 bits of attoseconds, whose
 /// division alone costs more than a transition. At a call site the two read alike:
 /// `.seconds(10)`, `.milliseconds(250)`. Arithmetic saturates; nothing here traps.
-public struct TimeSpan: Equatable, Comparable, BitwiseCopyable, Sendable {
+public struct TimeSpan: Hashable, Comparable, BitwiseCopyable, Sendable {
   /// The length in nanoseconds.
   public var nanoseconds: Int64
 
@@ -54,7 +54,3 @@ extension Duration {
   /// The same length of time as a `Duration`.
   public init(_ span: TimeSpan) { self = .nanoseconds(span.nanoseconds) }
 }
-
-#if !hasFeature(Embedded)
-  extension TimeSpan: Hashable {}
-#endif

@@ -62,45 +62,4 @@ extension Machine {
     }
     return nil
   }
-
-  /// The one way this package traps: with the machine's whole situation in the message.
-  func trap(_ message: StaticString, _ input: Input?) -> Never {
-    #if hasFeature(Embedded)
-      fatalError("connection machine: broken invariant")
-    #else
-      fatalError(
-        "\(message) (state: \(state), link: \(String(describing: primary)), "
-          + "input: \(String(describing: input)), now: \(now.nanoseconds) ns)")
-    #endif
-  }
-}
-
-func trapUnless(_ condition: Bool, _ message: StaticString) {
-  #if hasFeature(Embedded)
-    if !condition { fatalError("connection machine: broken invariant") }
-  #else
-    if !condition { fatalError("\(message)") }
-  #endif
-}
-
-extension Machine: Equatable {
-  public static func == (left: Machine, right: Machine) -> Bool {
-    left.policy === right.policy && left.state == right.state && left.primary == right.primary
-      && left.standby == right.standby && left.deadlineAt == right.deadlineAt
-      && left.plans == right.plans && left.now == right.now && left.lastEpoch == right.lastEpoch
-      && left.lastDialAt == right.lastDialAt && left.budgetFullAt == right.budgetFullAt
-      && left.resumableUntil == right.resumableUntil && left.lastCause == right.lastCause
-      && left.wanted == right.wanted && left.endpoints == right.endpoints
-      && left.run == right.run && left.surroundings == right.surroundings
-      && left.learnedInterval == right.learnedInterval
-      && left.roundTripEstimate == right.roundTripEstimate && left.random == right.random
-      && left.queue == right.queue
-  }
-
-  /// The same machine with its clock read at `instant`: what an ignored input leaves behind.
-  package func withClock(at instant: Instant) -> Machine {
-    var machine = self
-    machine.now = max(now, instant)
-    return machine
-  }
 }
