@@ -192,4 +192,11 @@ struct PacingTests {
     #expect(rig.feed(.drain).text == "send 1 b4-b7")
     #expect(rig.machine.nextDeadline == .seconds(7))
   }
+
+  @Test("F50, F02: close sends nothing of the backlog, and cancels it")
+  func close() throws {
+    var rig = try backlogged()
+    rig.transport(.opened)
+    #expect(rig.feed(.close).text == "close 1, b4-b7 cancelled")
+  }
 }

@@ -84,6 +84,19 @@ struct RolloverTimeTests {
       #expect(rig.ledger.dials.count == 2)
     }
   }
+
+  @Test("a notice to the new link counts while the old one still drains")
+  func noticeWhileDraining() throws {
+    var rig = Rig.opened(try policy())
+    rig.feed(.offerB())
+    try rig.serveDeadline()
+    rig.transport(2, .opened)
+    #expect(rig.transport(2, .drainRequested).disposition == .accepted)
+    #expect(rig.ledger.dials.count == 2, "a third link would be one too many")
+    rig.transport(1, .acknowledged(through: .b(1)))
+    rig.transport(1, .closed(nil), at: .seconds(101))
+    #expect(try rig.serveDeadline().text == "dial 3 @0" && rig.now == .seconds(101))
+  }
 }
 
 @Suite("F54: the replacement takes over")
@@ -295,6 +308,18 @@ struct StandbyFailureTests {
       try rig.run(until: .seconds(205))
       #expect(rig.ledger.dials.count == 2, "\(hold)")
     }
+  }
+
+  @Test("I1: a hold that begins while credentials are asked for stops the dial, not the link")
+  func heldWhileAuthorizing() throws {
+    var rig = Rig.opened(try policy(credentials: .seconds(30)))
+    rig.feed(.deadlineReached, at: .seconds(100))
+    rig.feed(.lifecycleChanged(.background))
+    let step = rig.feed(.credentials(Epoch(2), .available))
+    #expect(step.disposition == .accepted && step.effects.isEmpty && step.phase == .open)
+    #expect(rig.feed(.credentials(Epoch(2), .available)).disposition == .ignored(.staleEpoch))
+    rig.feed(.lifecycleChanged(.foreground))
+    #expect(try rig.serveDeadline().text == "credentials 3")
   }
 
   @Test("I6: a replacement keeps the spacing of dials and spends the retry budget")

@@ -1,9 +1,8 @@
 import ConnectionFSM
 
 extension Policy {
-  /// What ``made(connectDeadline:closeDeadline:backoff:spacing:heartbeat:path:session:credentials:lanes:overrides:)``
-  /// is, without a heartbeat, and with the knobs of a connection that is to last for days; none of
-  /// them is set unless named. Drain 7 s.
+  /// The tests' own values, with the knobs of a connection that is to last for days, none of which
+  /// is set unless named: connect 10 s, close 5 s, drain 7 s, spacing 1 s, no heartbeat.
   static func long(
     connectDeadline: TimeSpan = .seconds(10),
     closeDeadline: TimeSpan = .seconds(5),

@@ -194,6 +194,7 @@ extension Machine {
     guard let link = primary, link.stage == .open else { return }
     if now >= releaseAt {
       windDown(.suspended, into: &effects)
+      launchWaiting(into: &effects)
       return
     }
     if now >= plans.beatAt { serveBeat(into: &effects) }

@@ -22,7 +22,6 @@ extension Machine {
     }
     if reach == .stable {
       forgetFailures()
-      endpoints.turn = 0
     } else {
       spendAttempt()
     }
@@ -32,8 +31,11 @@ extension Machine {
       run.connectTimeouts = 0
     }
     let wasInDoubt = link.suspect
+    let turn = plans.turn
     retire(link, because: cause, into: &effects)
     if promoteStandby() { return }
+    // A replacement that failed meanwhile has moved the turn; the round goes on from this link.
+    if link.stage == .open { endpoints.turn = reach == .stable ? 0 : turn }
     failed(because: cause, reach: reach, wasInDoubt: wasInDoubt, into: &effects)
   }
 

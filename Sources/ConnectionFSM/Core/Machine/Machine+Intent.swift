@@ -7,14 +7,17 @@ extension Machine {
   ) -> Disposition {
     let isElsewhere = endpoint != endpoints.first || max(count, 1) != endpoints.count
     if isUnderWay, !isElsewhere, wanted { return .ignored(.redundant) }
+    var isNewRun = isElsewhere || !wanted
+    if case .closed = state { isNewRun = true }
     wanted = true
-    if isElsewhere {
+    // A new run prefers its first endpoint, or draws an order of its own.
+    if isNewRun {
       endpoints = Endpoints()
       endpoints.first = endpoint
       endpoints.count = max(count, 1)
       if policy.shufflesEndpoints { endpoints.shuffle(using: &random) }
-      resumableUntil = .origin
     }
+    if isElsewhere { resumableUntil = .origin }
     forgetFailures()
     guard let link = primary else {
       // A new run: what ended the last one explains nothing of it.
@@ -58,7 +61,7 @@ extension Machine {
     switch link.stage {
     case .open:
       windDown(.byUser, into: &effects)
-      if !draining { closeDrained(into: &effects) }
+      if draining { launchWaiting(into: &effects) } else { closeDrained(into: &effects) }
     case .draining:
       guard wasWanted || !draining else { return .ignored(.redundant) }
       if !draining { closeDrained(into: &effects) }
@@ -81,10 +84,12 @@ extension Machine {
   /// The policy was replaced: what is derived moves at once, a drawn wait stays.
   mutating func policyReplaced(into effects: inout Effects) -> Disposition {
     rhythm = derivedRhythm
+    if policy.patience == nil { run.isSlow = false }
     guard let link = primary, link.stage == .open else { return .accepted }
-    let beatAt = plans.beatAt
+    let old = plans
     planOpenLink()
-    if policy.beat != nil, beatAt != .never { plans.beatAt = beatAt }
+    if policy.beat != nil, old.beatAt != .never { plans.beatAt = old.beatAt }
+    if policy.rollover != nil, old.isReplacementDrawn { plans.replaceAt = old.replaceAt }
     if policy.pacing == nil {
       plans.burstAt = .never
       launchWaiting(into: &effects)

@@ -4,22 +4,25 @@
 // that fails never ends the primary.
 
 extension Machine {
-  /// Plans when the link that has just opened is replaced.
+  /// Plans when the open link is replaced, as its age asks for.
   mutating func planReplacement() {
     plans.replaceAt = .never
     guard let rollover = policy.rollover else { return }
     if let maxAge = rollover.maxAge {
-      plans.replaceAt = now + (maxAge - .uniform(through: rollover.dither, using: &random))
+      plans.replaceAt = link.since + (maxAge - .uniform(through: rollover.dither, using: &random))
     }
-    if endpoints.turn != 0, let returnAfter = rollover.returnAfter {
-      plans.replaceAt = min(plans.replaceAt, now + returnAfter)
+    if plans.turn != 0, let returnAfter = rollover.returnAfter {
+      plans.replaceAt = min(plans.replaceAt, link.since + returnAfter)
     }
   }
 
   /// The server will go away, or there is a better path: move within the dither.
   mutating func noticed(leavesEndpoint: Bool) -> Disposition {
-    guard let link = primary, link.stage == .open, standby == nil, let rollover = policy.rollover
+    // While the old link still drains, the new one may have to be left already.
+    guard let link = primary, link.stage == .open, standby?.isEnding != false,
+      let rollover = policy.rollover
     else { return .ignored(.redundant) }
+    plans.isReplacementDrawn = true
     plans.avoidsEndpoint = leavesEndpoint && endpoints.count > 1
     let span = leavesEndpoint ? rollover.dither : .zero
     plans.replaceAt = min(plans.replaceAt, now + .uniform(through: span, using: &random))
@@ -30,8 +33,12 @@ extension Machine {
   mutating func startReplacement(into effects: inout Effects) {
     let mayDial = hold(for: .scheduled) == nil && path != .down
     guard mayDial, now >= earliestUnaskedDial else { return putReplacementOff() }
-    if plans.avoidsEndpoint { endpoints.advance() } else { endpoints.turn = 0 }
-    plans.avoidsEndpoint = false
+    if plans.avoidsEndpoint {
+      endpoints.advance()
+      if endpoints.turn == plans.turn { endpoints.advance() }
+    } else {
+      endpoints.turn = 0
+    }
     spendDial(.scheduled)
     if policy.credentialsDeadline == nil {
       standby = newLink(.connecting)
@@ -43,6 +50,7 @@ extension Machine {
   }
 
   private mutating func putReplacementOff() {
+    plans.isReplacementDrawn = true
     let wait = policy.backoff.wait(
       afterFailures: UInt32(plans.failedReplacements), using: &random)
     // At least a second, where neither backoff nor spacing asks for any.
@@ -107,6 +115,7 @@ extension Machine {
     _ answer: CredentialsAnswer, into effects: inout Effects
   ) -> Disposition {
     switch answer {
+    case .available where hold(for: .scheduled) != nil: giveStandbyUp()
     case .available:
       standby?.dial(at: now)
       lastDialAt = now
@@ -198,7 +207,11 @@ extension Machine {
     guard let link = standby else { return false }
     standby = nil
     if link.stage == .authorizing {
-      state = .waitingForCredentials(WaitingForCredentials(since: link.since))
+      if let hold = hold(for: .scheduled) {
+        state = .suspended(Suspended(hold: hold))
+      } else {
+        state = .waitingForCredentials(WaitingForCredentials(since: link.since))
+      }
     } else {
       primary = link
       state = .linked

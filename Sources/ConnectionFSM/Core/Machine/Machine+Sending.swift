@@ -63,6 +63,7 @@ extension Machine {
   mutating func linkOpened(into effects: inout Effects) {
     roundTripEstimate = RoundTrip()
     plans = Plans()
+    plans.turn = endpoints.turn
     planOpenLink()
     if policy.beat?.isImmediate == true { sendBeat(into: &effects) }
     if policy.pacing == nil || queue.hasNoneWaiting {
@@ -90,14 +91,14 @@ extension Machine {
     plans.burstAt = queue.hasNoneWaiting ? .never : now + pacing.interval
   }
 
-  /// Begins the end of the open link: it finishes what it was given, and then closes.
+  /// Begins the end of the open link: it finishes what it was given, and then closes. What waits is
+  /// not given to it here: a close cancels that.
   mutating func windDown(_ ending: Link.Ending, into effects: inout Effects) {
     dropStandby(into: &effects)
     // From here on the link's time is that of its end.
     if isStable(link, until: now) { forgetFailures() }
     self.link.drain(ending, at: now)
     plans = Plans()
-    launchWaiting(into: &effects)
   }
 
   /// Closes links that drain and have nothing left to finish.

@@ -90,8 +90,12 @@ extension Machine {
     var replaceAt = Instant.never
     /// How many messages had been sent when the last beat was due.
     var sentAtBeat: UInt32 = 0
+    /// The turn of the endpoint that the link is open to; a replacement takes the next turns.
+    var turn: UInt8 = 0
     /// The replacement goes to another endpoint of the list: this one asked to be left.
     var avoidsEndpoint = false
+    /// When to replace it was drawn for a notice or after a failure; its age has no say any more.
+    var isReplacementDrawn = false
     /// Replacements that failed since the link opened.
     var failedReplacements: UInt8 = 0
   }
