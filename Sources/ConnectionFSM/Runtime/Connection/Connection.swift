@@ -23,7 +23,9 @@ public final class Connection: Sendable {
     _ transport: sending any Transport, policy: Policy, seed: UInt64? = nil,
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
-    if policy.heartbeat != nil, !transport.canPing { throw .heartbeatNeedsPing }
+    if let heartbeat = policy.heartbeat, !heartbeat.isServerDriven, !transport.canPing {
+      throw .heartbeatNeedsPing
+    }
     if policy.sessionDeadline != nil || policy.credentialsDeadline != nil || policy.beat != nil {
       throw .stageNeedsProvider
     }
@@ -176,17 +178,17 @@ extension Connection {
 public enum ConnectionError: Error, CustomStringConvertible, Sendable {
   /// The policy has a heartbeat and the transport cannot ping.
   case heartbeatNeedsPing
-  /// The policy has a session or a credentials stage and nobody to answer it.
+  /// The policy has a session or a credentials stage, or a beat, and nobody to answer for it.
   case stageNeedsProvider
 
   public var description: String {
     switch self {
     case .heartbeatNeedsPing:
-      "the policy has a heartbeat, but the transport cannot ping: give the protocol a ping, or set "
-        + "the policy's heartbeat to nil"
+      "the policy has a heartbeat, but the transport cannot ping: give the protocol a ping, let the "
+        + "server drive the heartbeat, or set it to nil"
     case .stageNeedsProvider:
-      "the policy has a session or credentials deadline, but the connection has nobody to ask: set "
-        + "both to nil"
+      "the policy has a session or credentials deadline, or a beat, but the connection has nobody to "
+        + "ask: set all three to nil"
     }
   }
 }
