@@ -29,7 +29,7 @@ extension Machine {
   /// Why nothing is taken without an open link, if anything is against it.
   private var rejection: Rejection? {
     if let primary {
-      // A link that is let go for a while takes nothing; what comes then waits for the next.
+      // A link that is let go for a while still takes what comes while it drains; the rest waits.
       if primary.isEnding, !wanted || primary.ending == .byUser { return .closed }
     } else if case .closed = state {
       return .closed

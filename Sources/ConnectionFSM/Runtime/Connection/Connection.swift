@@ -184,11 +184,11 @@ public enum ConnectionError: Error, CustomStringConvertible, Sendable {
   public var description: String {
     switch self {
     case .heartbeatNeedsPing:
-      "the policy has a heartbeat, but the transport cannot ping: give the protocol a ping, let the "
-        + "server drive the heartbeat, or set it to nil"
+      "the policy has a heartbeat, but the transport cannot ping: give the protocol a ping, let "
+        + "the server drive the heartbeat, or set it to nil"
     case .stageNeedsProvider:
-      "the policy has a session or credentials deadline, or a beat, but the connection has nobody to "
-        + "ask: set all three to nil"
+      "the policy has a session or credentials deadline, or a beat, but the connection has "
+        + "nobody to ask: set all three to nil"
     }
   }
 }
