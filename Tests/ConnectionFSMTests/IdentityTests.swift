@@ -63,12 +63,12 @@ struct EffectsTests {
     return (machine, effects)
   }
 
-  @Test("it begins empty and holds 16")
+  @Test("it begins empty and holds 32")
   func empty() {
     let effects = Effects()
     #expect(effects.isEmpty)
     #expect(effects.count == 0)
-    #expect(Effects.capacity == 16)
+    #expect(Effects.capacity == 32)
   }
 
   @Test("it is a collection of what the last transition asked for, in order")

@@ -281,6 +281,25 @@ struct VerdictTests {
     #expect(rig.machine.explain().cause == .closedByPeer(CloseCode(1011)))
   }
 
+  @Test("F05: a policy by reason: the server's close retries, a lost path stops, a time-out waits")
+  func byReason() throws {
+    let policy = try Policy.made(
+      path: PathPolicy(onLoss: .close),
+      overrides: [
+        VerdictOverride(.kind(.pathLost), .terminal),
+        VerdictOverride(.kind(.closedByPeer), .transient),
+        VerdictOverride(.kind(.timedOut), .network),
+      ])
+    var rig = Rig.opened(policy)
+    // Code 1002 is terminal in the tables; the application's own word comes first.
+    let drop = rig.transport(.closed(CloseCode(1002)))
+    #expect(drop.text == "ended 1 closedByPeer(1002)" && rig.phase == .backingOff)
+    try rig.redial()
+    rig.transport(.opened)
+    let loss = rig.feed(.pathChanged(.down))
+    #expect(loss.text == "abort 2, ended 2 pathLost" && rig.closed == "terminal pathLost")
+  }
+
   @Test(
     "a dial that failed is retried or not by the class of its cause, whatever the error",
     arguments: SystemError.allCases)

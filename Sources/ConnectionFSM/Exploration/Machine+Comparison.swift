@@ -20,4 +20,7 @@ extension Machine {
     guard let newest = queue[Int(lane.rawValue)]?.lastID else { return nil }
     return newest.sequence > 0 ? newest : nil
   }
+
+  /// How many lanes and messages the queue owns memory for.
+  package var queueMemory: (lanes: Int, messages: Int) { queue.memory }
 }

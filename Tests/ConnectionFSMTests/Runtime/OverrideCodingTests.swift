@@ -20,6 +20,14 @@ struct OverrideCodingTests {
         VerdictOverride(.httpStatuses(404...404), .transient.capped(3))
       ),
       (
+        #"{"kind": "pathLost", "class": "terminal"}"#,
+        VerdictOverride(.kind(.pathLost), .terminal)
+      ),
+      (
+        #"{"kind": "timedOut", "class": "transient", "prefersElsewhere": true}"#,
+        VerdictOverride(.kind(.timedOut), .transient.elsewhere)
+      ),
+      (
         #"{"system": "networkDown", "class": "network", "minimumDelay": 1.5, "spread": 2}"#,
         VerdictOverride(
           .system(.networkDown), .network.after(.milliseconds(1_500), spread: .seconds(2)))
@@ -42,6 +50,7 @@ struct OverrideCodingTests {
       + [
         VerdictOverride(.httpStatuses(500...599), .network.capped(255)),
         VerdictOverride(.system(.other), .terminal.capped(1).now),
+        VerdictOverride(.kind(.closedByPeer), .transient.elsewhere),
       ]
     let policy = try Policy.made(overrides: overrides)
     let data = try JSONEncoder().encode(policy)

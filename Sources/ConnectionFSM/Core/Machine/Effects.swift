@@ -1,12 +1,12 @@
-/// The effects of one transition: up to 16, in order, stored inline and reused.
+/// The effects of one transition: up to 32, in order, stored inline and reused.
 ///
 /// The driver owns one and passes it to every ``Machine/handle(_:at:into:)``, which empties it
-/// first. The most that is known to happen is twelve: a link that opens after a late timer, where
-/// each of four lanes ends messages in two ways and sends the rest; exploration and random lives
-/// stay within the bound. Not an `InlineArray`, which needs Apple's 26 releases.
+/// first. The most that can happen is about twenty: one late wake closes the old link, pings, ends
+/// messages of four lanes in two ways each, lets go of the standby with what flies on it, sends
+/// what waits, and tells of the pressure. Not an `InlineArray`, which needs Apple's 26 releases.
 public struct Effects: Sendable {
   /// How many effects one transition may have.
-  public static let capacity = 16
+  public static let capacity = 32
 
   /// How many there are.
   public private(set) var count = 0
@@ -15,6 +15,8 @@ public struct Effects: Sendable {
 
   private typealias Storage = (
     Effect, Effect, Effect, Effect, Effect, Effect, Effect, Effect,
+    Effect, Effect, Effect, Effect, Effect, Effect, Effect, Effect,
+    Effect, Effect, Effect, Effect, Effect, Effect, Effect, Effect,
     Effect, Effect, Effect, Effect, Effect, Effect, Effect, Effect
   )
 
@@ -22,6 +24,8 @@ public struct Effects: Sendable {
   public init() {
     let unused = Effect.abortTransport(Epoch(0))
     storage = (
+      unused, unused, unused, unused, unused, unused, unused, unused,
+      unused, unused, unused, unused, unused, unused, unused, unused,
       unused, unused, unused, unused, unused, unused, unused, unused,
       unused, unused, unused, unused, unused, unused, unused, unused
     )
@@ -41,7 +45,7 @@ extension Effects: RandomAccessCollection {
 
 extension Effects {
   mutating func append(_ effect: Effect) {
-    precondition(count < Self.capacity, "a transition had more than 16 effects")
+    precondition(count < Self.capacity, "a transition had more than 32 effects")
     withUnsafeMutableBytes(of: &storage) { bytes in
       bytes.bindMemory(to: Effect.self)[count] = effect
     }

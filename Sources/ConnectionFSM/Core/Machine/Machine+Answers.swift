@@ -49,6 +49,7 @@ extension Machine {
 
   private mutating func opened(into effects: inout Effects) -> Disposition {
     guard let link = primary, link.stage == .connecting else { return .ignored(.redundant) }
+    if now >= resumableUntil { resumableUntil = .origin }
     if policy.sessionDeadline == nil {
       open(into: &effects)
     } else {

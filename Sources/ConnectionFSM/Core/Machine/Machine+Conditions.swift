@@ -58,7 +58,9 @@ extension Machine {
   mutating func pathChanged(_ report: Path, into effects: inout Effects) -> Disposition {
     var report = report
     // A path that is down runs over no interface; what matters is the one before.
-    if report.interface == 0 { report.interface = surroundings.path.interface }
+    if report.interface == 0 || report.status == .down {
+      report.interface = surroundings.path.interface
+    }
     guard report != surroundings.reportedPath else { return .ignored(.redundant) }
     surroundings.reportedPath = report
     surroundings.reportedAt = now
@@ -125,6 +127,7 @@ extension Machine {
   /// The way out leads over another interface: what was sent over the old one may never arrive.
   private mutating func pathSwitched(into effects: inout Effects) {
     guard policy.path.onSwitch != .keep else { return }
+    if let standby, !standby.isEnding { dropStandby(into: &effects) }
     run.networkFailures = 0
     guard let link = primary else {
       if case .backingOff = state { pauseAfterReturn() }

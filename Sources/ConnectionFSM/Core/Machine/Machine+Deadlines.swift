@@ -164,6 +164,8 @@ extension Machine {
     // At equal times the slow tier comes before the retry (RC149).
     if primary == nil, !isHeldByRest, now >= slowAt { becomeSlow(into: &effects) }
     queue.expire(at: now, into: &effects)
+    // After the verdicts: nothing is given to a link that is declared dead in this step.
+    launchWaiting(into: &effects)
     if let due = ownDeadline, now >= due.at { serveStart(due.reason, into: &effects) }
     servePlans(into: &effects)
   }

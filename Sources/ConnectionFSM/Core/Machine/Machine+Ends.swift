@@ -42,7 +42,8 @@ extension Machine {
   /// There will be no dial. The provider was asked in its place, and that took its time.
   mutating func credentialsFailed(because cause: Cause, into effects: inout Effects) {
     spendAttempt()
-    failed(because: cause, reach: .notOpen, wasInDoubt: false, into: &effects)
+    failed(
+      because: cause, reach: .notOpen, wasInDoubt: false, wasDialled: false, into: &effects)
   }
 
   /// Counts the time since the dial; that of a stable link was not spent on trying, and a path that
@@ -53,7 +54,7 @@ extension Machine {
 
   /// Counts a failure and decides between another try and the end, as the verdict says.
   private mutating func failed(
-    because cause: Cause, reach: Circumstances.Reach, wasInDoubt: Bool,
+    because cause: Cause, reach: Circumstances.Reach, wasInDoubt: Bool, wasDialled: Bool = true,
     into effects: inout Effects
   ) {
     lastCause = cause
@@ -69,7 +70,8 @@ extension Machine {
     }
     if run.failingSince == .never { run.failingSince = now }
     if isPatienceOver { becomeSlow(into: &effects) }
-    let movesOn = moveOn(after: reach)
+    // No endpoint is to blame for credentials that could not be had.
+    let movesOn = wasDialled && moveOn(after: reach)
     // A fact and not part of the wait: neither a path that comes back nor the end of a hold may
     // dial a server sooner than it asked for. Another endpoint was not asked.
     if verdict.minimumDelay > .zero || verdict.spread > .zero,

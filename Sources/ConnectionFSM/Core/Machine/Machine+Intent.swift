@@ -85,11 +85,18 @@ extension Machine {
   mutating func policyReplaced(into effects: inout Effects) -> Disposition {
     rhythm = derivedRhythm
     if policy.patience == nil { run.isSlow = false }
+    if let budget = policy.retryBudget {
+      // A debt of the old bucket is at most an empty one of the new.
+      let most = budget.interval.nanoseconds.multipliedReportingOverflow(by: Int64(budget.burst))
+      let full = now + TimeSpan(nanoseconds: most.overflow ? .max : most.partialValue)
+      budgetFullAt = min(budgetFullAt, full)
+    }
     guard let link = primary, link.stage == .open else { return .accepted }
     let old = plans
     planOpenLink()
-    if policy.beat != nil, old.beatAt != .never { plans.beatAt = old.beatAt }
-    if policy.rollover != nil, old.isReplacementDrawn { plans.replaceAt = old.replaceAt }
+    if policy.beat != nil { plans.beatAt = min(plans.beatAt, old.beatAt) }
+    if policy.rollover == nil { plans.isReplacementDrawn = false }
+    if plans.isReplacementDrawn { plans.replaceAt = old.replaceAt }
     if policy.pacing == nil {
       plans.burstAt = .never
       launchWaiting(into: &effects)

@@ -35,6 +35,7 @@ extension Machine {
   /// (RC047).
   mutating func pongOverdue(since due: Instant, into effects: inout Effects) {
     guard let link = primary else { return }
+    // From a second on; a timeout below a second is itself the measure.
     let isLate = now - due >= min(.seconds(1), link.patience(under: policy, rhythm))
     if isLate, !link.probedLate {
       self.link.probedLate = true
@@ -47,6 +48,7 @@ extension Machine {
     if link.question != .beat {
       ping(link.question, into: &effects)
     } else if policy.beat?.answerTimeout != nil {
+      self.link.askedAt = .never
       sendBeat(into: &effects)
     } else {
       // The policy was replaced, and its beat expects no answer.
@@ -70,11 +72,12 @@ extension Machine {
   var derivedRhythm: Rhythm {
     guard let heartbeat = policy.heartbeat else { return Rhythm() }
     var interval = heartbeat.interval
-    if learnedInterval > .zero { interval = min(interval, learnedInterval) }
     if surroundings.path.isExpensive || surroundings.path.isConstrained {
       let more = interval.nanoseconds / 100 * Int64(heartbeat.stretch - 100)
       interval = TimeSpan(nanoseconds: interval.nanoseconds + more)
     }
+    // After the stretch: a reaper does not wait longer because the path is dear.
+    if learnedInterval > .zero { interval = min(interval, learnedInterval) }
     return Rhythm(
       interval: interval, timeout: heartbeat.timeout, anyByteCounts: heartbeat.anyByteCounts,
       isServerDriven: heartbeat.isServerDriven)
@@ -127,8 +130,8 @@ extension Machine {
 
   mutating func sendBeat(into effects: inout Effects) {
     guard let link = primary, let beat = policy.beat else { return }
-    // A question of the heartbeat that waits for its answer is not asked anew.
-    if beat.answerTimeout != nil, link.askedAt == .never || link.question == .beat {
+    // A question that waits for its answer is not asked anew: that would put off the verdict.
+    if beat.answerTimeout != nil, link.askedAt == .never {
       self.link.ask(.beat, at: now)
     } else {
       self.link.lastPing &+= 1

@@ -23,7 +23,7 @@ extension Machine {
       let rollover = policy.rollover
     else { return .ignored(.redundant) }
     plans.isReplacementDrawn = true
-    plans.avoidsEndpoint = leavesEndpoint && endpoints.count > 1
+    if leavesEndpoint { plans.avoidsEndpoint = endpoints.count > 1 }
     let span = leavesEndpoint ? rollover.dither : .zero
     plans.replaceAt = min(plans.replaceAt, now + .uniform(through: span, using: &random))
     return .accepted
@@ -71,8 +71,12 @@ extension Machine {
       }
       standby?.authenticate(at: now)
       effects.append(.startSession(link.epoch, resuming: false))
-    case .failed(let cause): standbyEnded(because: cause, into: &effects)
-    case .closed(let code): standbyEnded(because: .closedByPeer(code), into: &effects)
+    case .failed(let cause):
+      standbyEnded(because: cause, into: &effects)
+      launchWaiting(into: &effects)
+    case .closed(let code):
+      standbyEnded(because: .closedByPeer(code), into: &effects)
+      launchWaiting(into: &effects)
     case .written(let id):
       return settledOnOldLink(through: id, promise: .atMostOnce, as: .written, into: &effects)
     case .acknowledged(let id):
@@ -146,6 +150,8 @@ extension Machine {
   /// The new link is open: it takes over, and the old one finishes what it was given.
   private mutating func takeOver(into effects: inout Effects) {
     guard var old = primary, var new = standby else { return }
+    // From here on stability is counted from the new link's open.
+    if isStable(old, until: now) { forgetFailures() }
     new.open(at: now)
     old.drain(.replaced, at: now)
     primary = new
@@ -172,7 +178,6 @@ extension Machine {
       standby = nil
       effects.append(.ended(link.epoch, link.ending.cause))
       queue.oldLinkEnded(into: &effects)
-      launchWaiting(into: &effects)
     } else {
       effects.append(.ended(link.epoch, cause))
       giveStandbyUp()

@@ -179,9 +179,6 @@ extension Machine {
     return micros > 0 ? .microseconds(Int64(micros)) : nil
   }
 
-  /// How many lanes and messages the queue owns memory for.
-  package var queueMemory: (lanes: Int, messages: Int) { queue.memory }
-
   /// What the reachability signal says, once it has stood.
   var path: PathStatus { surroundings.path.status }
 }

@@ -49,12 +49,12 @@ public struct Heartbeat: Equatable, BitwiseCopyable, Sendable {
     self.stretch = stretch
   }
 
-  /// From here on a deadline counts as late; a timeout below a second is itself the measure.
-  var lateness: TimeSpan { min(.seconds(1), timeout) }
-
   func validate() throws(PolicyError) {
     try Policy.requirePositive(interval, "heartbeat.interval")
     try Policy.requirePositive(timeout, "heartbeat.timeout")
+    guard anyByteCounts || !isServerDriven else {
+      throw PolicyError("heartbeat.anyByteCounts", "must be true where the server sends the pings")
+    }
     guard misses > 0 else { throw PolicyError("heartbeat.misses", "must be at least 1") }
     guard (100...10_000).contains(stretch) else {
       throw PolicyError("heartbeat.stretch", "must be 100 to 10,000 percent")

@@ -51,6 +51,25 @@ struct LaneQueue: Sendable {
   /// How many messages wait to be given to a transport.
   var waiting: UInt32 { count &- inFlight }
 
+  /// Neighbours in the ring that end together, none in flight.
+  private struct Departure {
+    var count: UInt32 = 0
+    var bytes: UInt32 = 0
+    var first: MessageID
+    var last: MessageID
+
+    /// None so far; the id stands in their place.
+    init(after id: MessageID) { (first, last) = (id, id) }
+
+    @inline(always)
+    mutating func add(_ entry: Entry) {
+      if count == 0 { first = entry.id }
+      last = entry.id
+      count &+= 1
+      bytes &+= entry.byteCount
+    }
+  }
+
   private(set) subscript(place: UInt32) -> Entry {
     get { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] }
     set { ring[Int(truncatingIfNeeded: (head &+ place) & mask)] = newValue }
@@ -106,14 +125,12 @@ extension LaneQueue {
   /// Evicts the oldest waiting messages, as many as must go; none and false if that is too few.
   @inline(never)
   private mutating func makeRoom(for newBytes: UInt32, into effects: inout Effects) -> Bool {
-    var evicted: UInt32 = 0
-    var evictedBytes: UInt32 = 0
+    var evicted = Departure(after: lastID)
     repeat {
-      guard evicted < waiting else { return false }
-      evictedBytes &+= self[inFlight &+ evicted].byteCount
-      evicted &+= 1
-    } while count &- evicted >= lane.countLimit || newBytes > bytesLeft &+ evictedBytes
-    remove(evicted, evictedBytes, at: inFlight, as: .evicted, into: &effects)
+      guard evicted.count < waiting else { return false }
+      evicted.add(self[inFlight &+ evicted.count])
+    } while count &- evicted.count >= lane.countLimit || newBytes > bytesLeft &+ evicted.bytes
+    remove(evicted, at: inFlight, as: .evicted, into: &effects)
     deriveNextExpiry()
     return true
   }
@@ -219,20 +236,20 @@ extension LaneQueue {
   mutating func expire(at now: Instant, into effects: inout Effects) {
     guard let timeToLive = lane.timeToLive else { return }
     let deadline = Instant(nanoseconds: now.nanoseconds - timeToLive.nanoseconds)
-    var expired: UInt32 = 0
-    var expiredBytes: UInt32 = 0
-    while expired < waiting, self[inFlight &+ expired].offeredAt <= deadline {
-      expiredBytes &+= self[inFlight &+ expired].byteCount
-      expired &+= 1
+    var expired = Departure(after: lastID)
+    while expired.count < waiting, self[inFlight &+ expired.count].offeredAt <= deadline {
+      expired.add(self[inFlight &+ expired.count])
     }
-    remove(expired, expiredBytes, at: inFlight, as: .expired, into: &effects)
+    remove(expired, at: inFlight, as: .expired, into: &effects)
     deriveNextExpiry()
   }
 
   /// Takes one waiting message back; false if it does not wait here.
   mutating func cancel(_ id: MessageID, into effects: inout Effects) -> Bool {
     guard let place = waitingPlace(of: id) else { return false }
-    remove(1, self[place].byteCount, at: place, as: .cancelled, into: &effects)
+    var cancelled = Departure(after: lastID)
+    cancelled.add(self[place])
+    remove(cancelled, at: place, as: .cancelled, into: &effects)
     deriveNextExpiry()
     return true
   }
@@ -249,9 +266,9 @@ extension LaneQueue {
 
   /// Ends every waiting message.
   mutating func endWaiting(as outcome: Outcome, into effects: inout Effects) {
-    var endedBytes: UInt32 = 0
-    for place in inFlight..<count { endedBytes &+= self[place].byteCount }
-    remove(waiting, endedBytes, at: inFlight, as: outcome, into: &effects)
+    var ended = Departure(after: lastID)
+    for place in inFlight..<count { ended.add(self[place]) }
+    remove(ended, at: inFlight, as: outcome, into: &effects)
     deriveNextExpiry()
   }
 
@@ -265,15 +282,14 @@ extension LaneQueue {
   /// Ends entries that do not fly and closes the gap by moving the older ones up.
   @inline(always)
   private mutating func remove(
-    _ removed: UInt32, _ removedBytes: UInt32, at place: UInt32, as outcome: Outcome,
-    into effects: inout Effects
+    _ removed: Departure, at place: UInt32, as outcome: Outcome, into effects: inout Effects
   ) {
-    guard removed > 0 else { return }
+    guard removed.count > 0 else { return }
     reportEnd(of: removed, at: place, as: outcome, into: &effects)
-    if place > 0 { closeGap(of: removed, at: place) }
-    head &+= removed
-    count &-= removed
-    bytesLeft &+= removedBytes
+    if place > 0 { closeGap(of: removed.count, at: place) }
+    head &+= removed.count
+    count &-= removed.count
+    bytesLeft &+= removed.bytes
     noteRelief()
   }
 
@@ -281,18 +297,16 @@ extension LaneQueue {
   /// whatever ends the rest. The ids rise, so what was sent comes first.
   @inline(always)
   private func reportEnd(
-    of removed: UInt32, at place: UInt32, as outcome: Outcome, into effects: inout Effects
+    of removed: Departure, at place: UInt32, as outcome: Outcome, into effects: inout Effects
   ) {
-    var first = self[place].id
-    let last = self[place &+ removed &- 1].id
-    if first <= sentThrough {
-      var sent: UInt32 = 1
-      while sent < removed, self[place &+ sent].id <= sentThrough { sent &+= 1 }
-      effects.append(.settle(MessageRange(first, self[place &+ sent &- 1].id), .inDoubt))
-      if sent == removed { return }
-      first = self[place &+ sent].id
+    guard removed.first <= sentThrough else {
+      return effects.append(.settle(MessageRange(removed.first, removed.last), outcome))
     }
-    effects.append(.settle(MessageRange(first, last), outcome))
+    var sent: UInt32 = 1
+    while sent < removed.count, self[place &+ sent].id <= sentThrough { sent &+= 1 }
+    effects.append(.settle(MessageRange(removed.first, self[place &+ sent &- 1].id), .inDoubt))
+    guard sent < removed.count else { return }
+    effects.append(.settle(MessageRange(self[place &+ sent].id, removed.last), outcome))
   }
 
   private mutating func closeGap(of removed: UInt32, at place: UInt32) {

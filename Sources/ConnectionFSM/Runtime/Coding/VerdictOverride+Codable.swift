@@ -2,6 +2,7 @@
 //
 //   {"closeCodes": [4000, 4099], "class": "terminal"}
 //   {"httpStatuses": [404, 404], "class": "transient", "retryLimit": 3}
+//   {"kind": "pathLost", "class": "terminal"}
 
 extension FailureClass: Codable {
   public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
@@ -13,11 +14,16 @@ extension SystemError: Codable {
   public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
 }
 
+extension Cause.Kind: Codable {
+  public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
+  public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
+}
+
 extension VerdictOverride: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case closeCodes, httpStatuses, system
+    case closeCodes, httpStatuses, system, kind
     case failureClass = "class"
-    case retryLimit, minimumDelay, spread, retriesAtOnce, refreshesCredentials
+    case retryLimit, minimumDelay, spread, retriesAtOnce, refreshesCredentials, prefersElsewhere
   }
 
   public init(from decoder: any Decoder) throws {
@@ -37,6 +43,7 @@ extension VerdictOverride: Codable {
       try values.value(.minimumDelay, else: .zero), spread: try values.value(.spread, else: .zero))
     if try values.value(.retriesAtOnce, else: false) { verdict = verdict.now }
     if try values.value(.refreshesCredentials, else: false) { verdict = verdict.refreshing }
+    if try values.value(.prefersElsewhere, else: false) { verdict = verdict.elsewhere }
     self.init(try Self.pattern(in: values), verdict)
   }
 
@@ -47,13 +54,14 @@ extension VerdictOverride: Codable {
       try range(.closeCodes, in: values).map { .closeCodes($0) },
       try range(.httpStatuses, in: values).map { .httpStatuses($0) },
       try values.decodeIfPresent(SystemError.self, forKey: .system).map { .system($0) },
+      try values.decodeIfPresent(Cause.Kind.self, forKey: .kind).map { .kind($0) },
     ]
     let given = patterns.compactMap { $0 }
     guard given.count == 1 else {
       throw DecodingError.dataCorrupted(
         DecodingError.Context(
           codingPath: values.codingPath,
-          debugDescription: "must have just one of closeCodes, httpStatuses, system"))
+          debugDescription: "must have just one of closeCodes, httpStatuses, system, kind"))
     }
     return given[0]
   }
@@ -80,6 +88,7 @@ extension VerdictOverride: Codable {
     case .httpStatuses(let range):
       try values.encode([range.lowerBound, range.upperBound], forKey: .httpStatuses)
     case .system(let error): try values.encode(error, forKey: .system)
+    case .kind(let kind): try values.encode(kind, forKey: .kind)
     }
     try values.encode(verdict.failureClass, forKey: .failureClass)
     try values.encodeIfPresent(verdict.retryLimit, forKey: .retryLimit)
@@ -87,5 +96,6 @@ extension VerdictOverride: Codable {
     try values.encode(verdict.spread, forKey: .spread)
     try values.encode(verdict.retriesAtOnce, forKey: .retriesAtOnce)
     try values.encode(verdict.refreshesCredentials, forKey: .refreshesCredentials)
+    if verdict.prefersElsewhere { try values.encode(true, forKey: .prefersElsewhere) }
   }
 }

@@ -209,8 +209,12 @@ extension Driver {
       case .sendPing(let epoch, let number): transport.ping(number, on: epoch)
       case .transmit(let epoch, let range): transmit(range, on: epoch)
       case .settle(let range, let outcome): settle(range, outcome)
-      case .ended(_, .closedByUser): owed.append { [unowned self] in finishClosing() }
-      case .ended, .pressureChanged: break
+      case .ended:
+        // Whatever the first cause was: the link whose end close() waits for is gone.
+        if !closing.isEmpty, machine.phase != .closing {
+          owed.append { [unowned self] in finishClosing() }
+        }
+      case .pressureChanged: break
       case .requestCredentials, .startSession, .sendBeat:
         preconditionFailure("Connection.init admits no policy with these stages")
       }

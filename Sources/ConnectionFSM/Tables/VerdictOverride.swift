@@ -8,6 +8,8 @@ public struct VerdictOverride: Equatable, Sendable {
     case httpStatuses(ClosedRange<UInt16>)
     /// This error of the operating system.
     case system(SystemError)
+    /// All causes of this kind.
+    case kind(Cause.Kind)
   }
 
   /// Which causes.
@@ -28,6 +30,7 @@ extension VerdictOverride {
     case (.closeCodes(let codes), .closedByPeer(let code?)): codes.contains(code.rawValue)
     case (.httpStatuses(let statuses), .http(let status, _)): statuses.contains(status)
     case (.system(let error), .system(let given)): error == given
+    case (.kind(let kind), _): cause.kind == kind
     case (.closeCodes, _), (.httpStatuses, _), (.system, _): false
     }
   }
