@@ -322,6 +322,27 @@ struct ConnectionLifetimeTests {
     #expect(rig.log.all == ["closed"])
   }
 
+  @Test("F02, I8: close returns too when the link was being let go for another cause")
+  func closeWhileLetGo() throws {
+    let rig = try ConnectionRig(
+      policy: Policy(
+        heartbeat: nil, lifecycle: LifecyclePolicy(backgroundGrace: nil, idleGrace: .seconds(30))))
+    rig.open()
+    let (connection, log) = (rig.connection, rig.log)
+    connection.demandChanged(to: false)
+    rig.loop.settle()
+    rig.loop.advance(by: .seconds(30))
+    #expect(rig.transport.orders.last == "close #1")
+    Task(executorPreference: rig.loop) {
+      await connection.close()
+      log.add("closed")
+    }
+    rig.loop.settle()
+    #expect(rig.log.all == [])
+    rig.transport.report(.closed(nil), on: 1)
+    #expect(rig.log.all == ["closed"])
+  }
+
   @Test("cancelling a task that waits in send takes back what no link was given, and nothing else")
   func cancelledSend() throws {
     let rig = try ConnectionRig(policy: policy())
