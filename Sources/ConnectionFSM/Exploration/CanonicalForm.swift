@@ -139,8 +139,10 @@ extension CanonicalForm {
       probe = policy.path.probeInterval
       debounce = policy.path.debounce
       spacing = policy.minimumDialSpacing
-      stability = policy.backoff.stability
-      silence = policy.heartbeat?.interval ?? .zero
+      // The grace of a background counts from the open as well.
+      stability = max(policy.backoff.stability, policy.lifecycle.backgroundGrace ?? .zero)
+      let interval = policy.heartbeat?.interval.nanoseconds ?? 0
+      silence = TimeSpan(nanoseconds: interval * Int64(policy.heartbeat?.stretch ?? 100) / 100)
       // A verdict that is late by the patience itself counts as late, and a later one is no other.
       let patience = max(policy.heartbeat?.timeout ?? .zero, policy.beat?.answerTimeout ?? .zero)
       pong = patience + patience

@@ -101,6 +101,8 @@ extension Machine {
     form.add(plans.burstAt, orNeverAfter: now)
     form.add(plans.replaceAt, orNeverAfter: now)
     form.add(plans.avoidsEndpoint)
+    form.add(plans.turn, bits: 8)
+    form.add(plans.isReplacementDrawn)
     form.add(min(UInt32(plans.failedReplacements), limits.failures), bits: 4)
   }
 }
