@@ -159,10 +159,7 @@ struct StreamTransportTests {
       for try await message in messages { heard.add(message.text) }
     }
     rig.dial()
-    for text in ["one", "two", "three"] {
-      rig.receive([.message(Message(text))])
-      rig.loop.advance(by: .milliseconds(1))
-    }
+    for text in ["one", "two", "three"] { rig.receive([.message(Message(text))]) }
     #expect(heard.all == ["one", "two", "three"])
     #expect(rig.stream.inbound.isEmpty)
     reader.cancel()
