@@ -44,7 +44,7 @@ struct BackoffTests {
   ]
 
   @Test(
-    "I6, RC029: no number of failures overflows, passes the cap, or makes the wait shorter",
+    "I6, RC029, B0.7: no number of failures overflows, passes the cap, or makes the wait shorter",
     arguments: units)
   func ceilings(base: TimeSpan, cap: TimeSpan) {
     let backoff = Backoff(
@@ -77,7 +77,7 @@ struct BackoffTests {
     #expect(bins.allSatisfy { abs($0 - 1000) < 150 })
   }
 
-  @Test("RC030, RC208: one seed repeats its series, two seeds differ, at the cap too")
+  @Test("RC030, RC208, B0.8, B4.12: one seed repeats its series, two seeds differ, at the cap too")
   func seeds() {
     #expect(series(Self.full, 40, seed: 7) == series(Self.full, 40, seed: 7))
     let (one, other) = (series(Self.full, 40, seed: 7), series(Self.full, 40, seed: 8))
@@ -123,14 +123,14 @@ struct ResetTests {
     }
   }
 
-  @Test("F11: failures in a row wait longer and longer, up to the cap")
+  @Test("F11, B4.6: failures in a row wait longer and longer, up to the cap")
   func grows() throws {
     var rig = Rig(try Policy.made())
     rig.feed(.connect(here))
     #expect(try fail(&rig, 8) == [4, 4, 8, 16, 32, 60, 60, 60])
   }
 
-  @Test("F12, RC032: a server that accepts and drops is waited for longer and longer")
+  @Test("F12, RC032, B0.6: a server that accepts and drops is waited for longer and longer")
   func bareOpen() throws {
     var rig = Rig(try Policy.made())
     rig.feed(.connect(here))
@@ -183,7 +183,7 @@ struct ResetTests {
   }
 
   @Test(
-    "RC086: the attempt limit counts dials, opened ones too, and gives up on the last",
+    "RC086, B4.12: the attempt limit counts dials, opened ones too, and gives up on the last",
     arguments: [
       false, true,
     ])
@@ -214,7 +214,7 @@ struct ResetTests {
   }
 
   @Test(
-    "a terminal cause stops at the first attempt",
+    "B4.12: a terminal cause stops at the first attempt",
     arguments: [
       Cause.fatal, .tls(.pinMismatch), .system(.internalFault), .resolution(.misconfigured),
     ])

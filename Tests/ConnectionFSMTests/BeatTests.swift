@@ -51,7 +51,7 @@ struct BeatTests {
     #expect(rig.machine.nextDeadline == .seconds(184))
   }
 
-  @Test("F42, RC182: after five reconnects there is still one beat an interval")
+  @Test("F42, RC182, B0.9, B3.7: after five reconnects there is still one beat an interval")
   func reconnects() throws {
     var rig = Rig.opened(try made(Beat(interval: .seconds(180), isImmediate: true)))
     for _ in 1...5 {
@@ -136,7 +136,7 @@ struct AnsweredBeatTests {
     #expect(rig.machine.roundTrip == .seconds(5))
   }
 
-  @Test("F42: a beat without an answer ends the link as a silent peer does")
+  @Test("F42, B0.16, B3.13: a beat without an answer ends the link as a silent peer does")
   func unanswered() throws {
     var rig = Rig.opened(try Policy.made(heartbeat: silent, beat: beat))
     #expect(try rig.serveDeadline().text == "abort 1, ended 1 timedOut(pong)")

@@ -38,7 +38,7 @@ struct DeadlineTests {
     #expect(rig.machine.nextDeadline == .seconds(33))
   }
 
-  @Test("RC085: the close deadline cuts a peer that never answers, whatever else it sends")
+  @Test("RC085, B0.20: the close deadline cuts a peer that never answers, whatever else it sends")
   func closeDeadline() throws {
     var rig = Rig.opened(try Policy.made(closeDeadline: .seconds(3)))
     rig.feed(.close, at: .seconds(1))

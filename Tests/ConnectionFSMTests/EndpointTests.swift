@@ -28,11 +28,11 @@ struct EndpointTests {
   }
 
   @Test(
-    "a text that is no address is refused with the mend",
+    "B0.19: a text that is no address is refused with the mend",
     arguments: [
       ("", "scheme"), ("example.com:80", "scheme"), ("://example.com:80", "scheme"),
       ("tcp:example.com:80", "scheme"), ("tcp:/example.com:80", "scheme"),
-      ("tcp://", "host"), ("tcp://:80", "host"), ("tcp://[]:80", "host"),
+      ("tcp://", "host"), ("ws://", "host"), ("tcp://:80", "host"), ("tcp://[]:80", "host"),
       ("tcp://[::1:80", "bracket"), ("tcp://::1:80", "colon"), ("tcp://fe80::1", "colon"),
       ("tcp://a:80:90", "colon"),
       ("tcp://example.com", "port"), ("tcp://example.com:", "port"),

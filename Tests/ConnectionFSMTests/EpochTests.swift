@@ -27,7 +27,8 @@ struct EpochTests {
     #expect(rig.phase == .connecting)
   }
 
-  @Test("I2: a stale close from an older epoch is ignored while the new link is open")
+  @Test(
+    "I2, B1.9, B3.5, B4.3: a stale close of an older epoch is ignored while the new link is open")
   func staleClose() throws {
     var rig = Rig.opened(try Policy.made())
     rig.feed(.connect(elsewhere), at: .seconds(1))
@@ -74,7 +75,7 @@ struct EpochTests {
   }
 
   @Test(
-    "I8: however the link ends after close, its cause is the user's and nothing is dialled",
+    "I8, B4.1: however the link ends after close, its cause is the user's and nothing is dialled",
     arguments: [
       TransportEvent.closed(nil), .closed(CloseCode(1011)), .failed(.lost), .failed(.fatal),
       .failed(.protocolError),

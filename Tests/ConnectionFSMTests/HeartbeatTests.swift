@@ -29,7 +29,7 @@ struct HeartbeatTests {
     #expect(rig.machine.nextDeadline == .seconds(79))
   }
 
-  @Test("F43, RC025: a silent peer is given up at interval + timeout")
+  @Test("F43, RC025, B0.16, B4.12: a silent peer is given up at interval + timeout")
   func silence() throws {
     var rig = Rig.opened(try Policy.made(heartbeat: beat))
     try rig.serveDeadline()

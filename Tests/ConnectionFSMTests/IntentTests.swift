@@ -119,7 +119,7 @@ struct IntentTests {
     #expect(rig.phase == .closed)
   }
 
-  @Test("F04: retargeting an open link lets it go first; at least once goes to the new one")
+  @Test("F04, B0.4: retargeting an open link lets it go first; at least once goes to the new one")
   func retargetOpen() throws {
     var rig = Rig.opened(try Policy.made())
     rig.feed(.offerA())

@@ -5,7 +5,7 @@ import Testing
 struct SessionOrderTests {
   private let beat = Beat(interval: .seconds(180), isImmediate: true)
 
-  @Test("I14, F49: login, then ready, then the beat, then the queue, then what is offered")
+  @Test("I14, F49, B0.17: login, then ready, then the beat, then the queue, then what is offered")
   func order() throws {
     var rig = Rig(try Policy.made(beat: beat, session: .seconds(5)))
     rig.feed(.offerA())

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Dial spacing")
 struct SpacingTests {
-  @Test("I6, RC032: a server that accepts and drops at once is dialled once a spacing")
+  @Test("I6, RC032, B3.11: a server that accepts and drops at once is dialled once a spacing")
   func hotLoop() throws {
     var rig = Rig(try Policy.made(backoff: .none, spacing: .milliseconds(700)))
     rig.feed(.connect(here))

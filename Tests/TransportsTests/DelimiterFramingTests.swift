@@ -42,7 +42,7 @@ private func acknowledged(_ sequence: UInt64) -> EngineEvent {
 
 @Suite("F35: delimiter framing")
 struct DelimiterFramingTests {
-  @Test("I13: a stream cut in two anywhere gives the same events")
+  @Test("I13, B2.2, B3.14: a stream cut in two anywhere gives the same events")
   func everySplit() throws {
     let repeating = try Delimiter([0x61, 0x61, 0x62])
     let cases: [(Delimiter, String, [EngineEvent])] = [
@@ -68,7 +68,7 @@ struct DelimiterFramingTests {
     }
   }
 
-  @Test("I13: random bytes in random pieces give the events of the whole, byte for byte")
+  @Test("I13, B2.3: random bytes in random pieces give the events of the whole, byte for byte")
   func randomStreams() throws {
     for seed in UInt64(1)...300 {
       var random = SplitMix64(seed: seed)
@@ -242,7 +242,7 @@ struct DelimiterFramingTests {
     #expect(run.events.filter { $0 != lines("x")[0] } == (3...200).map(acknowledged))
   }
 
-  @Test("I16: a message that would be read as other lines is refused, and never written")
+  @Test("I16, B2.2: a message that would be read as other lines is refused, and never written")
   func validation() throws {
     let engine = try DelimiterFraming(delimiter: .crlf, maximumLength: 4)
     #expect(throws: FramingError.messageHoldsDelimiter) { try engine.validate(Message("a\r\nb")) }

@@ -115,7 +115,7 @@ extension RealSockets {
 
     // MARK: Work
 
-    @Test("work of each of many threads runs in the order in which that thread gave it")
+    @Test("B3.8, B4.9: work of each of many threads runs in the order in which that thread gave it")
     func executeOrder() async throws {
       let ran = Confined<[(thread: Int, number: Int)]>([])
       let threads = try (0..<8).map { thread in

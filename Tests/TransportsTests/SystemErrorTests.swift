@@ -12,7 +12,7 @@ import Transports
 
 @Suite("I15: errors by symbol")
 struct SystemErrorTests {
-  @Test("F14: every errno of the table has its symbol and its class")
+  @Test("F14, B0.13: every errno of the table has its symbol and its class")
   func errnoTable() {
     let table: [(Int32, SystemError, FailureClass)] = [
       (ECONNREFUSED, .connectionRefused, .transient), (ETIMEDOUT, .timedOut, .transient),

@@ -227,7 +227,7 @@ extension RealSockets {
     }
 
     @Test(
-      "I18: descriptors and threads are what they were after 200 rounds, dials in flight among them"
+      "I18, B1.16: 200 rounds, with dials in flight, leave descriptors and threads as they were"
     )
     func nothingLeft() async throws {
       // The loop's thread has a name, by which it is counted, only once it runs.

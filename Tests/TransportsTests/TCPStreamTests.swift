@@ -135,7 +135,8 @@ extension RealSockets {
       server.stop()
     }
 
-    @Test("F38: 2 MiB go both ways at once through small buffers, in partial and blocked writes")
+    @Test(
+      "F38, B2.1: 2 MiB go both ways at once through small buffers, in partial and blocked writes")
     func largeTransfer() async throws {
       let server = try TestServer { peer in
         peer.setOption(SO_SNDBUF, Int32(8192))

@@ -77,7 +77,7 @@ struct ConnectionTests {
       rig.transport.orders == ["open #1 tcp://home:1", "send #1 a +", "send #1 b +", "send #1 c"])
   }
 
-  @Test("I11: each completion is called once, with the message's own end")
+  @Test("I11, B1.4: each completion is called once, with the message's own end")
   func outcomes() throws {
     let rig = try ConnectionRig(policy: policy(countLimit: 2))
     rig.post("a")
@@ -155,6 +155,64 @@ struct ConnectionTests {
     #expect(rig.transport.orders.suffix(2) == ["send #1 a", "send #1 b"])
   }
 
+  @Test("I17, B3.15: connect inside the end of a link dials once, after all of the end was told")
+  func connectInsideEnd() throws {
+    let rig = try ConnectionRig(policy: policy())
+    let (connection, log) = (rig.connection, rig.log)
+    rig.transport.duringOpen = { epoch in
+      log.add("open \(epoch)")
+      return []
+    }
+    rig.open()
+    connection.post(Message("a")) {
+      log.add("a \(word($0))")
+      connection.connect(to: home)
+    }
+    rig.post("b")
+    rig.transport.report(.failed(.system(.connectionReset)), on: 1)
+    #expect(log.all == ["open #1", "a inDoubt", "b inDoubt", "open #2"])
+    rig.transport.report(.opened, on: 2)
+    rig.loop.advance(by: .seconds(3600))
+    #expect(log.all.count == 4)
+  }
+
+  @Test("I22, B2.7: what is sent is not heard as received; the server's echo of it is, once")
+  func noLocalEcho() throws {
+    let rig = try ConnectionRig(policy: policy())
+    let received = Log()
+    let messages = rig.connection.messages()
+    let reader = Task(executorPreference: rig.loop) {
+      for try await message in messages { received.add(message.text) }
+    }
+    rig.open()
+    rig.post("a")
+    rig.transport.report(.written(through: rig.transport.sent[0]), on: 1)
+    #expect(received.all == [])
+    rig.transport.receive("a", on: 1)
+    #expect(received.all == ["a"])
+    reader.cancel()
+    rig.loop.settle()
+  }
+
+  @Test("I11, B0.18, B4.11: a binary message that is no UTF-8 arrives as it is, beside text")
+  func binary() throws {
+    let rig = try ConnectionRig(policy: policy())
+    let received = Mutex<[Message]>([])
+    let messages = rig.connection.messages()
+    let reader = Task(executorPreference: rig.loop) {
+      for try await message in messages { received.withLock { $0.append(message) } }
+    }
+    rig.open()
+    let sent = [Message(bytes: [0xFF, 0xC0, 0x00]), Message("text"), Message(bytes: [0x74])]
+    for message in sent {
+      rig.transport.observer?.transport(Epoch(1), received: message)
+      rig.loop.settle()
+    }
+    #expect(received.withLock { $0 } == sent)
+    reader.cancel()
+    rig.loop.settle()
+  }
+
   @Test("I1, B0.3: no timer dials after close")
   func closeDuringBackoff() throws {
     let rig = try ConnectionRig(policy: policy())
@@ -177,7 +235,7 @@ struct ConnectionTests {
       rig.transport.orders == ["open #1 tcp://home:1", "abort #1", "open #2 tcp://away:2"])
   }
 
-  @Test("I2: a message of a link that is over is not delivered")
+  @Test("I2, B0.4: a message of a link that is over is not delivered")
   func staleMessage() throws {
     let rig = try ConnectionRig(policy: policy())
     let received = Log()
@@ -197,7 +255,7 @@ struct ConnectionTests {
     rig.loop.settle()
   }
 
-  @Test("F48: every consumer gets every message; one that falls behind is told so")
+  @Test("F48, B1.12: every consumer gets every message; one that falls behind is told so")
   func consumers() throws {
     let rig = try ConnectionRig(policy: policy())
     let log = Log()
@@ -235,7 +293,7 @@ struct ConnectionTests {
     rig.loop.settle()
   }
 
-  @Test("F43: traffic keeps moving the ping; the loop's timer is told late and rarely")
+  @Test("F43, B0.10, B3.6: traffic keeps moving the ping; the loop's timer is told late and rarely")
   func heartbeat() throws {
     let rig = try ConnectionRig(
       policy: policy(heartbeat: Heartbeat(interval: .seconds(10), timeout: .seconds(4))))
@@ -272,7 +330,7 @@ struct ConnectionLifetimeTests {
     }
   }
 
-  @Test("F58, I18: letting go ends the link, every message, every stream, and leaves nothing")
+  @Test("F58, I18, B4.8: letting go ends the link, every message, every stream, and leaves nothing")
   func release() throws {
     let loop = ManualLoop()
     let transport = ScriptedTransport(loop)

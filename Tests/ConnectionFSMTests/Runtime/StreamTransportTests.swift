@@ -117,6 +117,55 @@ struct StreamTransportTests {
     #expect(rig.outcomes.all == ["a written", "b inDoubt", "c written"])
   }
 
+  @Test("I12, B1.3, B2.1: what a short write left goes out before the next message, once")
+  func shortWrite() throws {
+    let rig = try StreamRig()
+    rig.dial()
+    rig.stream.writes = [.wrote(2), .wouldBlock, .wrote(1), .wouldBlock]
+    rig.post("first")
+    rig.post("second")
+    #expect(rig.wire == ["fi"])
+    #expect(rig.outcomes.all == [])
+    for _ in 1...3 {
+      rig.stream.observer?.streamWritable()
+      rig.loop.settle()
+    }
+    #expect(rig.wire == ["firstsecond"])
+    #expect(rig.outcomes.all == ["first written", "second written"])
+  }
+
+  @Test("I18, B2.4: a stream that failed is closed, and says nothing to the next link")
+  func failedStream() throws {
+    let rig = try StreamRig()
+    rig.dial()
+    let first = rig.stream
+    rig.receive(then: .failed(.system(.connectionReset)))
+    #expect(first.isClosed)
+    rig.redial()
+    #expect(rig.dialer.streams.count == 2)
+    first.inbound = [.bytes(1)]
+    first.observer?.streamReadable()
+    rig.loop.settle()
+    #expect(first.inbound.count == 1)
+    #expect(!rig.stream.isClosed)
+  }
+
+  @Test("I17, B3.10: what arrives is read as often as it arrives, without anyone asking")
+  func readsOn() throws {
+    let rig = try StreamRig()
+    let heard = Outcomes()
+    let messages = rig.connection.messages()
+    let reader = Task(executorPreference: rig.loop) {
+      for try await message in messages { heard.add(message.text) }
+    }
+    rig.dial()
+    for text in ["one", "two", "three"] { rig.receive([.message(Message(text))]) }
+    #expect(heard.all == ["one", "two", "three"])
+    #expect(rig.stream.inbound.isEmpty)
+    reader.cancel()
+    rig.loop.settle()
+  }
+
   @Test("F47: what the peer said before a write failed is heard, and acknowledges")
   func lastWords() throws {
     let rig = try StreamRig()

@@ -84,7 +84,7 @@ struct StatisticsTests {
     #expect(waits.current == nil)
   }
 
-  @Test("messages are counted by what became of them, also where ranges have holes")
+  @Test("I23, B1.14: messages are counted by what became of them, also where ranges have holes")
   func traffic() throws {
     var rig = Recorder(
       try Policy.made(lanes: [.made(.atMostOnce), .made(.atLeastOnce, countLimit: 4)]))
