@@ -79,7 +79,7 @@ bug cap-unspent I15 $core/Machine/Machine+Ends.swift \
   'cappedRetries += 1' 'cappedRetries += 0' 'VerdictTests'
 bug delay-undercut F13 $core/Machine/Machine+Dialling.swift \
   'var earliest = run.notBefore' 'var earliest = Instant.origin' 'VerdictTests'
-bug override-after-tables F14 $core/Policy/VerdictOverride.swift \
+bug override-after-tables F14 Sources/ConnectionFSM/Tables/VerdictOverride.swift \
   'where override.matches(cause) {' \
   'where override.matches(cause) && cause.failureClass == .transient {' 'VerdictTests'
 bug wrong-way I7 $core/Machine/Machine+Answers.swift \
