@@ -127,14 +127,14 @@ bug standby-ends-primary F54 $core/Machine/Machine+Rollover.swift \
 bug backlog-bursts F50 $core/Machine/Machine+Sending.swift \
   'atMost: pacing.burst' 'atMost: .max' 'Pacing|Drain|Queue'
 bug grace-ignored F53 $core/Machine/Machine+Conditions.swift \
-  'link.since) + grace' 'link.since)' 'BackgroundLinkTests'
+  'link.since) + grace' 'link.since) + (grace < .zero ? grace : .zero)' 'BackgroundLinkTests'
 bug refused-session-resumed RC171 $core/Machine/Machine+Answers.swift \
   'effects.append(.startSession(epoch, resuming: false))' \
   'effects.append(.startSession(epoch, resuming: true))' 'Session'
 bug one-endpoint-for-ever RC191 $core/Machine/Machine+Ends.swift \
   'endpoints.advance()' '' 'Endpoint'
 bug patience-without-end RC149 $core/Machine/Machine+Ends.swift \
-  'return run.failingSince + patience.fastFor' 'return .never' 'Patience'
+  'return run.failingSince + patience.fastFor' 'return .never + patience.fastFor' 'Patience'
 
 echo "plant-bugs: $planted planted, $missed not found"
 cd "$root"
