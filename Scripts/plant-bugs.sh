@@ -89,10 +89,11 @@ bug ended-twice I8 $core/Machine/Machine+Ends.swift \
   'effects.append(.ended(link.epoch, cause))' \
   'effects.append(.ended(link.epoch, cause))
     effects.append(.ended(link.epoch, cause))' "$explore"
-bug dead-link-kept I9 $core/Machine/Machine+Intent.swift \
+bug dead-link-kept I9 $core/Machine/Machine+Ends.swift \
   'primary = nil
-    effects.append(.ended(link.epoch, .closedByUser))' \
-  'effects.append(.ended(link.epoch, .closedByUser))' "$explore"
+    plans = Plans()
+    effects' 'plans = Plans()
+    effects' "$explore"
 bug offline-for-ever I10 $core/Machine/Machine+Deadlines.swift \
   'case .offline(let offline): return (.probe, offline.since + policy.path.probeInterval)' \
   'case .offline: return nil' "$explore"

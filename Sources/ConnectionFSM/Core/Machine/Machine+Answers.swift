@@ -60,15 +60,16 @@ extension Machine {
   }
 
   @inline(always)
-  private mutating func settled(
-    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
+  mutating func settled(
+    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, onOldLink: Bool = false,
+    into effects: inout Effects
   ) -> Disposition {
     let receptive = receptiveEpoch
     // A late timer must not let out what has outlived its time.
     if receptive != nil { queue.expire(at: now, into: &effects) }
     // An at-least-once message that was written still waits for its acknowledgement: redundant.
     let ended = queue.settle(
-      through: id, promise: promise, as: outcome, onOldLink: false, launchingOn: receptive,
+      through: id, promise: promise, as: outcome, onOldLink: onOldLink, launchingOn: receptive,
       into: &effects)
     if drains { seeOffDrained(into: &effects) }
     return ended || !effects.isEmpty ? .accepted : .ignored(.redundant)
@@ -120,9 +121,5 @@ extension Machine {
     case .refused: credentialsFailed(because: .credentialsRefused, into: &effects)
     }
     return .accepted
-  }
-
-  mutating func credentialsTimedOut(into effects: inout Effects) {
-    credentialsFailed(because: .timedOut(.credentials), into: &effects)
   }
 }

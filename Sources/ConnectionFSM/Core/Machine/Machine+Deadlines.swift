@@ -178,7 +178,7 @@ extension Machine {
     case .close: cut(because: .closedByUser, into: &effects)
     case .drain: closeDrained(into: &effects)
     case .pong: pongOverdue(since: verdict.at, into: &effects)
-    case .credentials: credentialsTimedOut(into: &effects)
+    case .credentials: credentialsFailed(because: .timedOut(.credentials), into: &effects)
     case .ping, .retry, .probe: return
     }
   }

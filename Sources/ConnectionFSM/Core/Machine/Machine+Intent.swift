@@ -70,15 +70,9 @@ extension Machine {
     case .authorizing, .connecting, .authenticating:
       // Nothing of the application is on this link: cut it, wait for nobody (RC082 to RC085).
       effects.append(.abortTransport(link.epoch))
-      finishUnopened(link, into: &effects)
+      finish(link, into: &effects)
     }
     return .accepted
-  }
-
-  private mutating func finishUnopened(_ link: Link, into effects: inout Effects) {
-    primary = nil
-    effects.append(.ended(link.epoch, .closedByUser))
-    enterClosed(.requested, because: .closedByUser, into: &effects)
   }
 
   /// The policy was replaced: what is derived moves at once, a drawn wait stays.

@@ -78,10 +78,12 @@ extension Machine {
       standbyEnded(because: .closedByPeer(code), into: &effects)
       launchWaiting(into: &effects)
     case .written(let id):
-      return settledOnOldLink(through: id, promise: .atMostOnce, as: .written, into: &effects)
+      // A lane that has nothing left on the old link moves over.
+      return settled(
+        through: id, promise: .atMostOnce, as: .written, onOldLink: true, into: &effects)
     case .acknowledged(let id):
-      return settledOnOldLink(
-        through: id, promise: .atLeastOnce, as: .acknowledged, into: &effects)
+      return settled(
+        through: id, promise: .atLeastOnce, as: .acknowledged, onOldLink: true, into: &effects)
     case .writabilityChanged(let writable):
       guard link.writable != writable else { return .ignored(.redundant) }
       standby?.writable = writable
@@ -89,18 +91,6 @@ extension Machine {
       return .ignored(.redundant)
     }
     return .accepted
-  }
-
-  private mutating func settledOnOldLink(
-    through id: MessageID, promise: Lane.Delivery, as outcome: Outcome, into effects: inout Effects
-  ) -> Disposition {
-    let receptive = receptiveEpoch
-    if receptive != nil { queue.expire(at: now, into: &effects) }
-    // A lane that has nothing left on the old link moves over.
-    let ended = queue.settle(
-      through: id, promise: promise, as: outcome, onOldLink: true, launchingOn: receptive,
-      into: &effects)
-    return ended || !effects.isEmpty ? .accepted : .ignored(.redundant)
   }
 
   mutating func standbySessionReported(

@@ -56,9 +56,7 @@ extension Machine {
     private(set) var stride: UInt8 = 1
 
     /// The endpoint whose turn it is.
-    var current: EndpointID { endpoint(at: turn) }
-
-    private func endpoint(at turn: UInt8) -> EndpointID {
+    var current: EndpointID {
       let place = (UInt32(start) + UInt32(turn) * UInt32(stride)) % UInt32(max(count, 1))
       return EndpointID(first.rawValue &+ place)
     }
