@@ -110,21 +110,13 @@ extension Machine {
   }
 
   /// The round trip, smoothed as RFC 6298 section 2 does, in microseconds; 0 until the first
-  /// answer.
+  /// answer. How far it strays is in the statistics of a trace: nothing here depends on it.
   struct RoundTrip: Equatable, BitwiseCopyable, Sendable {
     var smoothed: UInt32 = 0
-    var variation: UInt32 = 0
 
     mutating func take(_ sample: TimeSpan) {
       let measured = UInt32(clamping: max(1, sample.nanoseconds / 1000))
-      guard smoothed > 0 else {
-        smoothed = measured
-        variation = measured / 2
-        return
-      }
-      let difference = measured > smoothed ? measured - smoothed : smoothed - measured
-      variation = variation - variation / 4 + difference / 4
-      smoothed = smoothed - smoothed / 8 + measured / 8
+      smoothed = smoothed == 0 ? measured : smoothed - smoothed / 8 + measured / 8
     }
   }
 }
