@@ -127,7 +127,7 @@ bug queue-order-duplicate $core/Queue/LaneQueue.swift \
     effects.append(.transmit(epoch, MessageRange(first, last)))'
 bug close-hang $machine/Machine+Intent.swift \
   'effects.append(.abortTransport(link.epoch))
-      finishUnopened(' 'finishUnopened('
+      finish(' 'finish('
 bug failover $machine/Machine+Ends.swift 'endpoints.advance()' ''
 bug resume-state $machine/Machine+Answers.swift \
   'effects.append(.startSession(epoch, resuming: false))' \

@@ -27,7 +27,10 @@ struct PatienceTests {
   private func slowed(_ policy: Policy, seed: UInt64 = 1) throws -> Rig {
     var rig = Rig(policy, seed: seed)
     rig.feed(.connect(here))
+    var steps = 0
     while tier(rig) != .slow {
+      steps += 1
+      try #require(steps < 1_000, "the slow tier never begins")
       if rig.phase == .connecting { rig.transport(.failed(.lost)) }
       try rig.serveDeadline()
     }
@@ -120,7 +123,10 @@ struct PatienceTests {
     let outage = rig.now
     try rig.redial()
     rig.transport(.failed(.lost))
+    var steps = 0
     while tier(rig) != .slow {
+      steps += 1
+      try #require(steps < 1_000, "the slow tier never begins")
       if rig.phase == .connecting { rig.transport(.failed(.lost)) }
       try rig.serveDeadline()
     }
