@@ -97,7 +97,7 @@ bug heartbeat-false-positive $machine/Link.swift \
     askedAt = .never' 'heardAt = now'
 bug heartbeat-missing $machine/Machine+Liveness.swift \
   'policy.heartbeat?.misses ?? 1 : 1' '(policy.heartbeat?.misses ?? 1) + 1 : 2'
-bug close-code $core/Cause/Cause+Verdict.swift 'case 1001: .transient' 'case 1001: .terminal'
+bug close-code Sources/ConnectionFSM/Tables/Cause+Verdict.swift 'case 1001: .transient' 'case 1001: .terminal'
 bug callback-order-reentrancy $machine/Machine+Ends.swift \
   'guard wanted else { return }' 'guard wanted, lastCause == nil else { return }'
 bug backoff-math-jitter $core/Policy/Backoff.swift \
@@ -132,12 +132,12 @@ bug failover $machine/Machine+Ends.swift 'endpoints.advance()' ''
 bug resume-state $machine/Machine+Answers.swift \
   'effects.append(.startSession(epoch, resuming: false))' \
   'effects.append(.startSession(epoch, resuming: true))'
-bug terminal-classification $core/Cause/Cause+Verdict.swift \
+bug terminal-classification Sources/ConnectionFSM/Tables/Cause+Verdict.swift \
   'case 408, 425: .transient' 'case 408, 425: .terminal'
 bug stuck-state $machine/Machine+Deadlines.swift \
   'return (.login, since + (policy.sessionDeadline ?? policy.connectDeadline))' \
   'return (.login, since + .seconds(3600))'
-bug dns $core/Cause/Cause+Verdict.swift \
+bug dns Sources/ConnectionFSM/Tables/Cause+Verdict.swift \
   'case .temporaryFailure: .transient' 'case .temporaryFailure: .terminal'
 bug observability $machine/Machine+Ends.swift \
   'effects.append(.ended(link.epoch, cause))' 'effects.append(.ended(link.epoch, .replaced))'
