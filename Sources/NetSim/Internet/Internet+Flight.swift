@@ -1,0 +1,202 @@
+import ConnectionFSM
+
+// What the two systems do with bytes on the way.
+
+extension Internet {
+  // The largest piece that travels as one: sixteen segments. A whole buffer as one piece would
+  // arrive all at once however slow the link is.
+  private static var largestPiece: Int { 16 * segment }
+  /// What a segment carries: 1500 bytes of Ethernet without the headers of IP and TCP.
+  private static var segment: Int { 1448 }
+
+  /// Sends what may be sent.
+  mutating func pump(_ socket: SocketID) {
+    guard has(socket), !self[socket].isDead else { return }
+    // After a loss nothing new is sent before the old has come through.
+    while self[from: socket].lostSince == nil, !self[from: socket].isWaitingForRoom {
+      let departed = self[from: socket].departed
+      let limit = self[from: socket].limit
+      guard departed < limit else { return }
+      let count = min(cut(limit - departed), Self.largestPiece)
+      if let instant = self[way: socket].roomAt(byteCount: count, now: now) {
+        self[from: socket].isWaitingForRoom = true
+        return schedule(.depart(socket), at: max(instant, now), for: socket)
+      }
+      self[from: socket].departed += count
+      depart(socket, count, behind: (limit - departed - count) / Self.segment)
+    }
+  }
+
+  private mutating func depart(_ socket: SocketID, _ count: Int, behind segments: Int) {
+    let transit = self[way: socket].send(byteCount: count, at: now)
+    switch passes(from: socket) {
+    case .open: break
+    case .severed: return lose(socket)
+    case .forgotten: return answerWithReset(socket)
+    }
+    var arrival = transit.arrives
+    let losses = self[way: socket].losses()
+    if losses > 0 {
+      arrival =
+        arrival
+        + self[self[socket].host].system.retransmission.stall(
+          losses: losses, segmentsBehind: segments, roundTrip: (arrival - now))
+    }
+    let place = self[from: socket].departed
+    arrival = max(arrival, self[from: socket].lastArrival)
+    self[from: socket].lastArrival = arrival
+    schedule(.arrive(socket, through: place), at: arrival, for: socket)
+  }
+
+  /// What has left the socket will not arrive; its system notices by the silence.
+  mutating func lose(_ socket: SocketID) {
+    if self[from: socket].lostSince == nil { self[from: socket].lostSince = now }
+    guard !self[from: socket].isRetransmitting else { return }
+    self[from: socket].isRetransmitting = true
+    scheduleRetransmission(socket)
+  }
+
+  private mutating func scheduleRetransmission(_ socket: SocketID) {
+    let since = self[from: socket].lostSince ?? now
+    let ladder = self[self[socket].host].system.retransmission
+    let next = ladder.next(after: now - since) ?? ladder.giveUp
+    schedule(.retransmit(socket), at: since + next, for: socket)
+  }
+
+  mutating func retransmit(_ socket: SocketID) {
+    guard has(socket) else { return }
+    guard let since = self[from: socket].lostSince, !self[socket].isDead else {
+      self[from: socket].isRetransmitting = false
+      return
+    }
+    let ladder = self[self[socket].host].system.retransmission
+    guard now - since < ladder.giveUp else { return fail(socket, .system(.timedOut)) }
+    scheduleRetransmission(socket)
+    resend(socket)
+  }
+
+  /// Tries again to bring over what is lost: the bytes, or the news that they arrived.
+  mutating func resend(_ socket: SocketID) {
+    switch passes(from: socket) {
+    case .open: break
+    case .severed: return
+    case .forgotten: return answerWithReset(socket)
+    }
+    guard self[way: socket].losses() == 0 else { return }
+    // What was written meanwhile comes along.
+    let place = max(self[from: socket].departed, self[from: socket].limit)
+    self[from: socket].departed = place
+    let transit = self[way: socket].send(byteCount: place - self[from: socket].arrived, at: now)
+    let arrival = max(transit.arrives, self[from: socket].lastArrival)
+    self[from: socket].lastArrival = arrival
+    schedule(.arrive(socket, through: place), at: arrival, for: socket)
+  }
+
+  /// What a socket sent reaches the other end.
+  mutating func arrive(_ socket: SocketID, through place: Int) {
+    guard has(socket) else { return }
+    guard !isBlocked(from: socket), self[connection: socket].passage != .severed else {
+      return lose(socket)
+    }
+    let receiver = socket.peer
+    let old = self[from: socket].arrived
+    self[from: socket].arrive(through: place)
+    let isNew = self[from: socket].arrived > old
+    guard isPresent(receiver, for: socket) else { return sendReset(to: socket) }
+    if isNew { corruptIfAsked(socket, from: old) }
+    sendAcknowledgement(to: socket)
+    if isNew { tell(.readable(receiver), to: receiver) }
+  }
+
+  /// Whether someone is there for what arrived: a program, or the system that still ends in order.
+  private func isPresent(_ receiver: SocketID, for sender: SocketID) -> Bool {
+    switch self[receiver].stage {
+    case .open, .queued: return !self[receiver].isDead
+    case .orphaned: return self[from: sender].readable == 0
+    case .dialling, .gone:
+      // Nobody needs what comes after both have finished.
+      return self[from: sender].endHasArrived && self[from: sender].readable == 0
+    }
+  }
+
+  private mutating func sendAcknowledgement(to sender: SocketID) {
+    let receiver = sender.peer
+    guard passes(from: receiver) == .open else { return lose(sender) }
+    let arrival = now + self[way: receiver].delay(at: now)
+    schedule(
+      .acknowledge(sender, through: self[from: sender].arrived, edge: edge(for: sender)),
+      at: arrival, for: sender)
+    self[from: sender].announced = edge(for: sender)
+  }
+
+  /// How far the sender may go.
+  private func edge(for sender: SocketID) -> Int {
+    self[from: sender].read + self[self[sender.peer].host].system.receiveBuffer
+  }
+
+  /// The reader has made room; the sender hears of it once that is worth a packet
+  /// (RFC 9293 section 3.8.6.2.2).
+  mutating func announceRoom(to sender: SocketID) {
+    let window = self[self[sender.peer].host].system.receiveBuffer
+    guard edge(for: sender) - self[from: sender].announced >= window / 2 else { return }
+    sendAcknowledgement(to: sender)
+  }
+
+  mutating func acknowledged(_ socket: SocketID, through place: Int, edge: Int) {
+    guard has(socket) else { return }
+    guard !isBlocked(from: socket.peer) else { return lose(socket) }
+    self[from: socket].acknowledge(through: place)
+    self[from: socket].edge = max(self[from: socket].edge, edge)
+    if self[from: socket].acknowledged == self[from: socket].departed {
+      self[from: socket].lostSince = nil
+    }
+    pump(socket)
+    // Linux tells of room once a third of the buffer is free.
+    let isRoomy = room(socket) * 3 >= self[self[socket].host].system.sendBuffer
+    if self[from: socket].writerWaits, isRoomy {
+      self[from: socket].writerWaits = false
+      tell(.writable(socket), to: socket)
+    }
+    endIfSettled(socket)
+  }
+}
+
+// MARK: Ends without order
+
+extension Internet {
+  /// A reset leaves for a socket, from its peer or in its name.
+  mutating func sendReset(to socket: SocketID) {
+    guard let arrival = crossing(from: socket.peer) else { return }
+    schedule(.reset(socket), at: arrival, for: socket)
+  }
+
+  /// A box on the way does not know the connection any more.
+  private mutating func answerWithReset(_ socket: SocketID) {
+    let back = now + self[way: socket].delay(at: now)
+    schedule(.reset(socket), at: back, for: socket)
+  }
+
+  mutating func resetArrived(at socket: SocketID) {
+    guard has(socket), !self[socket].isDead else { return }
+    guard self[socket].stage != .dialling else {
+      return answered(socket, .system(.connectionRefused))
+    }
+    guard !isCutOff(socket) else { return }
+    // Linux: who has read the end already is told of a broken pipe.
+    let hadEnd = self[from: socket.peer].endHasArrived
+    fail(socket, .system(hadEnd ? .brokenPipe : .connectionReset))
+    guard has(socket), self[self[socket].host].system.resetDiscardsUnread else { return }
+    self[from: socket.peer].skip(self[from: socket.peer].readable)
+  }
+
+  /// The system gives the connection up on this end; the other is told nothing.
+  mutating func fail(_ socket: SocketID, _ cause: Cause) {
+    guard has(socket), !self[socket].isDead else { return }
+    self[socket].isDead = true
+    self[socket].pendingError = cause
+    self[from: socket].lostSince = nil
+    if self[socket].stage == .queued { return end(socket) }
+    tell(.readable(socket), to: socket)
+    endIfSettled(socket)
+  }
+}
