@@ -1,11 +1,13 @@
 package import ConnectionFSM
 
-extension RoundTrip {
-  /// How long TCP waits for an acknowledgement: the smoothed round trip and four times its variation
-  /// (RFC 6298 section 2), not below the 200 ms of Linux.
-  package var timeout: TimeSpan {
-    let twice = variation + variation
-    return max(.milliseconds(200), smoothed + twice + twice)
+extension RetransmissionLadder {
+  /// The ladder of a connection that has measured its round trips so: the first wait is the smoothed
+  /// round trip and four times its variation (RFC 6298 section 2), not below the ladder's own, and
+  /// 1 s as long as nothing was measured.
+  package func timed(by roundTrip: RoundTrip?) -> RetransmissionLadder {
+    guard let roundTrip else { return starting(at: max(first, .seconds(1))) }
+    let twice = roundTrip.variation + roundTrip.variation
+    return starting(at: max(first, roundTrip.smoothed + twice + twice))
   }
 }
 
@@ -29,36 +31,38 @@ extension RetransmissionLadder {
 }
 
 extension ChannelState {
-  /// The payload of a full segment: an Ethernet packet of 1,500 bytes less both headers.
-  package static let segmentSize = 1460
-
-  /// How many segments so many bytes are.
-  package static func segments(in byteCount: Int) -> Int {
-    byteCount <= 0 ? 0 : (byteCount - 1) / segmentSize + 1
-  }
+  /// The payload of a full segment: an Ethernet packet of 1,500 bytes less the headers of IP and
+  /// TCP, with TCP's timestamps.
+  package static let segmentSize = 1448
 
   /// How late a piece is for its losses, as late as the latest of its segments; nil: TCP gave up.
   /// - Parameters:
-  ///   - segments: How many segments the piece is; each is lost or not.
-  ///   - segmentsBehind: How many segments of the same connection are under way behind it.
-  ///   - roundTrip: What the sender has measured; the time-out that follows from it is the first
-  ///     wait of the ladder.
-  ///   - ladder: How it tries again.
+  ///   - byteCount: How large the piece is; each of its segments is lost or not.
+  ///   - bytesBehind: How much more is sent behind it by the same connection.
+  ///   - roundTrip: What the sender has measured; nil before the first acknowledgement.
+  ///   - ladder: How it tries again, with its shortest time-out as first wait.
   package mutating func stall(
-    segments: Int, segmentsBehind: Int, roundTrip: RoundTrip,
-    ladder: RetransmissionLadder = .data
+    byteCount: Int, bytesBehind: Int, roundTrip: RoundTrip?, ladder: RetransmissionLadder
   ) -> TimeSpan? {
     guard isLossy else { return .zero }
-    let ladder = ladder.starting(at: roundTrip.timeout)
+    let timed = ladder.timed(by: roundTrip)
+    // Without payload it is one segment all the same: a FIN.
+    let segments = max(1, Self.segments(in: byteCount))
+    var behind = Self.segments(in: bytesBehind) + segments
     var worst = TimeSpan.zero
-    for number in 0..<max(0, segments) {
-      let behind = segmentsBehind + segments - 1 - number
-      let stall = ladder.stall(
-        losses: losses(), segmentsBehind: behind, roundTrip: roundTrip.smoothed)
+    for _ in 0..<segments {
+      behind -= 1
+      let stall = timed.stall(
+        losses: losses(), segmentsBehind: roundTrip == nil ? 0 : behind,
+        roundTrip: roundTrip?.smoothed ?? .zero)
       guard let stall else { return nil }
       worst = max(worst, stall)
     }
     return worst
+  }
+
+  private static func segments(in byteCount: Int) -> Int {
+    byteCount <= 0 ? 0 : (byteCount - 1) / segmentSize + 1
   }
 
   /// How many times in a row a SYN or its answer is lost, ``mostLosses`` at most: with the chance

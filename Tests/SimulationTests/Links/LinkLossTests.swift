@@ -82,7 +82,7 @@ struct LinkLossTests {
     let longest = RetransmissionLadder(first: .seconds(1), retries: 255, linear: 255)
     #expect(longest.stall(losses: always, segmentsBehind: 9, roundTrip: .zero) == nil)
     let given = cut.stall(
-      segments: 1, segmentsBehind: 0, roundTrip: RoundTrip(first: .milliseconds(20)))
+      byteCount: 1, bytesBehind: 0, roundTrip: RoundTrip(first: .milliseconds(20)), ladder: .data)
     #expect(given == nil)
   }
 
@@ -109,28 +109,28 @@ struct LinkLossTests {
     #expect(again == .milliseconds(240))
   }
 
-  @Test("the time-out is the round trip and four variations, at least 200 ms")
+  @Test("the time-out is the round trip and four variations, at least the ladder's, 1 s at first")
   func timeout() {
-    #expect(RoundTrip(first: .milliseconds(20)).timeout == .milliseconds(200))
+    let ladder = RetransmissionLadder.data
+    #expect(ladder.timed(by: nil).first == .seconds(1))
+    #expect(ladder.timed(by: RoundTrip(first: .milliseconds(20))).first == .milliseconds(200))
     // 500 + 4·250.
     var far = RoundTrip(first: .milliseconds(500))
-    #expect(far.timeout == .milliseconds(1500))
+    #expect(ladder.timed(by: far).first == .milliseconds(1500))
     far.add(.milliseconds(500))
     // 500 + 4·187.5.
-    #expect(far.timeout == .milliseconds(1250))
-    #expect(RoundTrip(first: .nanoseconds(.max)).timeout == .nanoseconds(.max))
+    #expect(ladder.timed(by: far).first == .milliseconds(1250))
+    #expect(ladder.timed(by: RoundTrip(first: .nanoseconds(.max))).first == .nanoseconds(.max))
   }
 
   @Test("a piece is as late as the latest of its segments")
   func piece() {
-    #expect(ChannelState.segments(in: 0) == 0)
-    #expect(ChannelState.segments(in: 1460) == 1)
-    #expect(ChannelState.segments(in: 1461) == 2)
     let measured = RoundTrip(first: .milliseconds(40))
     var stalls: [TimeSpan: Int] = [:]
     var link = state(.random(perTenThousand: 100))
     for _ in 0..<10_000 {
-      let stall = link.stall(segments: 4, segmentsBehind: 0, roundTrip: measured)
+      let stall = link.stall(
+        byteCount: 4 * ChannelState.segmentSize, bytesBehind: 0, roundTrip: measured, ladder: .data)
       stalls[stall ?? .nanoseconds(-1), default: 0] += 1
     }
     // Only the first of four has three behind it. Nothing lost: 0.99⁴ = 96.06 %; the first alone,
@@ -139,5 +139,18 @@ struct LinkLossTests {
     #expect((9509...9703).contains(stalls[.zero] ?? 0))
     #expect((47...145).contains(stalls[.milliseconds(40)] ?? 0))
     #expect((209...379).contains(stalls[.milliseconds(200)] ?? 0))
+  }
+
+  @Test("a FIN is a segment, and before the first acknowledgement each loss costs a second")
+  func first() {
+    var link = state(.random(perTenThousand: 5000))
+    let stalls = (0..<100).map { _ in
+      link.stall(byteCount: 0, bytesBehind: 100_000, roundTrip: nil, ladder: .data)
+    }
+    let ladder = RetransmissionLadder.data.starting(at: .seconds(1))
+    let expected = Set((0...15).map { ladder.wait(afterLosses: $0) })
+    #expect(stalls.allSatisfy { $0.map { expected.contains($0) } ?? false })
+    // A hundred draws of one half: 50 ± 5·5.
+    #expect((25...75).contains(stalls.count { $0 == .zero }))
   }
 }
