@@ -1,0 +1,42 @@
+public import ConnectionFSM
+
+/// Makes streams over a ``SimulatedInternet``, from one host.
+///
+/// A name is asked of the resolver, and its addresses are tried one after another until one
+/// connects, as the socket transports do. `tcp` endpoints are plain; for `tls` the handshake is
+/// played, see ``PlayedTLS``.
+public final class SimulatedDialer: ByteStreamDialer {
+  private let internet: SimulatedInternet
+  private let host: HostID
+  private let loop: any EventLoop
+
+  public var eventLoop: any EventLoop { loop }
+
+  init(internet: SimulatedInternet, host: HostID, loop: any EventLoop) {
+    self.internet = internet
+    self.host = host
+    self.loop = loop
+  }
+
+  public func dial(
+    _ endpoint: Endpoint, observer: any ByteStreamObserver
+  ) -> SimulatedStream {
+    let stream = SimulatedStream(internet: internet, loop: loop, observer: observer)
+    stream.start(endpoint, from: host)
+    return stream
+  }
+}
+
+/// The protocol of ``SimulatedInternet/transport(from:on:)`` over its streams.
+public typealias SimulatedTransport = StreamTransport<SimulatedDialer, SimulatedProtocol>
+
+extension SimulatedInternet {
+  /// Carries the messages of a connection from a host, where bytes and framings do not matter: with
+  /// pings, acknowledgements and an orderly end.
+  /// - Parameter loop: Where the programs of the host run; nil is the internet's own loop.
+  public func transport(
+    from host: HostID, on loop: (any EventLoop)? = nil
+  ) -> sending SimulatedTransport {
+    StreamTransport(dialer(from: host, on: loop)) { SimulatedProtocol() }
+  }
+}
