@@ -150,10 +150,20 @@ extension Internet {
       return end(socket)
     }
     self[socket].stage = .open
+    noteHandshake(socket)
     connections[Int(socket.slot)].reapers = (reapersBehind(socket) + reapersBefore(socket.peer))
       .map { ReaperState(reaper: $0, expiry: now + $0.idle) }
     windReapers(socket)
     tell(.opened(socket))
+  }
+
+  /// The handshake is the first round trip that both ends measure, unless a packet of it was sent
+  /// twice (RFC 6298 section 3).
+  private mutating func noteHandshake(_ socket: SocketID) {
+    let elapsed = now - self[connection: socket].dialledAt
+    guard elapsed < self[self[socket].host].system.dialling.first else { return }
+    self[from: socket].roundTrip = RoundTrip(first: elapsed)
+    self[from: socket.peer].roundTrip = RoundTrip(first: elapsed)
   }
 
   private func reapersBehind(_ client: SocketID) -> [IdleReaper] {

@@ -5,9 +5,7 @@ import ConnectionFSM
 extension Internet {
   // The largest piece that travels as one: sixteen segments. A whole buffer as one piece would
   // arrive all at once however slow the link is.
-  private static var largestPiece: Int { 16 * segment }
-  /// What a segment carries: 1500 bytes of Ethernet without the headers of IP and TCP.
-  private static var segment: Int { 1448 }
+  private static var largestPiece: Int { 16 * ChannelState.segmentSize }
 
   /// Sends what may be sent.
   mutating func pump(_ socket: SocketID) {
@@ -23,34 +21,41 @@ extension Internet {
         return schedule(.depart(socket), at: max(instant, now), for: socket)
       }
       self[from: socket].departed += count
-      depart(socket, count, behind: (limit - departed - count) / Self.segment)
+      depart(socket, count, behind: limit - departed - count)
     }
   }
 
-  private mutating func depart(_ socket: SocketID, _ count: Int, behind segments: Int) {
+  private mutating func depart(_ socket: SocketID, _ count: Int, behind rest: Int) {
     let transit = self[way: socket].send(byteCount: count, at: now)
     switch passes(from: socket) {
     case .open: break
     case .severed: return lose(socket)
     case .forgotten: return answerWithReset(socket)
     }
-    var arrival = transit.arrives
-    let losses = self[way: socket].losses()
-    if losses > 0 {
-      arrival =
-        arrival
-        + self[self[socket].host].system.retransmission.stall(
-          losses: losses, segmentsBehind: segments, roundTrip: (arrival - now))
+    let stall = self[way: socket].stall(
+      byteCount: count, bytesBehind: rest, roundTrip: self[from: socket].roundTrip,
+      ladder: self[self[socket].host].system.retransmission)
+    guard let stall else { return lose(socket) }
+    let arrival = transit.arrives + stall
+    if stall > .zero {
+      self[from: socket].stopTiming()
+    } else if arrival >= self[from: socket].lastArrival {
+      self[from: socket].startTiming(at: now)
     }
-    let place = self[from: socket].departed
-    arrival = max(arrival, self[from: socket].lastArrival)
+    arrive(socket, at: arrival)
+  }
+
+  /// All that has departed will be there, and not before what was sent earlier.
+  private mutating func arrive(_ socket: SocketID, at instant: Instant) {
+    let arrival = max(instant, self[from: socket].lastArrival)
     self[from: socket].lastArrival = arrival
-    schedule(.arrive(socket, through: place), at: arrival, for: socket)
+    schedule(.arrive(socket, through: self[from: socket].departed), at: arrival, for: socket)
   }
 
   /// What has left the socket will not arrive; its system notices by the silence.
   mutating func lose(_ socket: SocketID) {
     if self[from: socket].lostSince == nil { self[from: socket].lostSince = now }
+    self[from: socket].stopTiming()
     guard !self[from: socket].isRetransmitting else { return }
     self[from: socket].isRetransmitting = true
     scheduleRetransmission(socket)
@@ -58,9 +63,13 @@ extension Internet {
 
   private mutating func scheduleRetransmission(_ socket: SocketID) {
     let since = self[from: socket].lostSince ?? now
-    let ladder = self[self[socket].host].system.retransmission
+    let ladder = ladder(of: socket)
     let next = ladder.next(after: now - since) ?? ladder.giveUp
     schedule(.retransmit(socket), at: since + next, for: socket)
+  }
+
+  private func ladder(of socket: SocketID) -> RetransmissionLadder {
+    self[self[socket].host].system.retransmission.timed(by: self[from: socket].roundTrip)
   }
 
   mutating func retransmit(_ socket: SocketID) {
@@ -69,8 +78,7 @@ extension Internet {
       self[from: socket].isRetransmitting = false
       return
     }
-    let ladder = self[self[socket].host].system.retransmission
-    guard now - since < ladder.giveUp else { return fail(socket, .system(.timedOut)) }
+    guard now - since < ladder(of: socket).giveUp else { return fail(socket, .system(.timedOut)) }
     scheduleRetransmission(socket)
     resend(socket)
   }
@@ -87,9 +95,7 @@ extension Internet {
     let place = max(self[from: socket].departed, self[from: socket].limit)
     self[from: socket].departed = place
     let transit = self[way: socket].send(byteCount: place - self[from: socket].arrived, at: now)
-    let arrival = max(transit.arrives, self[from: socket].lastArrival)
-    self[from: socket].lastArrival = arrival
-    schedule(.arrive(socket, through: place), at: arrival, for: socket)
+    arrive(socket, at: transit.arrives)
   }
 
   /// What a socket sent reaches the other end.
@@ -145,6 +151,7 @@ extension Internet {
   mutating func acknowledged(_ socket: SocketID, through place: Int, edge: Int) {
     guard has(socket) else { return }
     guard !isBlocked(from: socket.peer) else { return lose(socket) }
+    self[from: socket].measure(through: place, at: now)
     self[from: socket].acknowledge(through: place)
     self[from: socket].edge = max(self[from: socket].edge, edge)
     if self[from: socket].acknowledged == self[from: socket].departed {

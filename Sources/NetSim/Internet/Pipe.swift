@@ -22,6 +22,11 @@ struct Pipe: Sendable {
   var edge: Int
   /// Pieces do not overtake each other.
   var lastArrival = Instant.longAgo
+  /// What the sender's system has measured; nil before the first measurement.
+  var roundTrip: RoundTrip?
+  /// The acknowledgement that is being timed, and since when: one at a time, and none of what was
+  /// sent twice (RFC 6298 section 3).
+  private var timed: (place: Int, since: Instant)?
   /// When what is lost was sent for the first time.
   var lostSince: Instant?
   /// The retransmission timer is running.
@@ -80,6 +85,21 @@ struct Pipe: Sendable {
   }
 
   mutating func flip(bit: UInt8, at place: Int) { bytes.flip(bit: bit, at: place) }
+
+  /// What departed last is on its way, and nothing before it is late.
+  mutating func startTiming(at now: Instant) {
+    if timed == nil { timed = (departed, now) }
+  }
+
+  mutating func stopTiming() { timed = nil }
+
+  /// Counts a round trip once the place that is timed is acknowledged.
+  mutating func measure(through place: Int, at now: Instant) {
+    guard let timed, place >= timed.place else { return }
+    let sample = now - timed.since
+    if roundTrip == nil { roundTrip = RoundTrip(first: sample) } else { roundTrip?.add(sample) }
+    self.timed = nil
+  }
 
   private mutating func trim() { bytes.drop(before: min(acknowledged, read, written)) }
 }

@@ -80,6 +80,9 @@ package struct ChannelState: Sendable {
     return count
   }
 
+  /// Whether packets can be lost at all.
+  var isLossy: Bool { channel.loss != .none }
+
   /// Whether the next packet is lost.
   package mutating func losesNext() -> Bool { lossState.losesNext() }
 

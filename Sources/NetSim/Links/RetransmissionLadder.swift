@@ -35,11 +35,8 @@ public struct RetransmissionLadder: Equatable, Sendable {
 // MARK: Known systems
 
 extension RetransmissionLadder {
-  /// Data on Linux: from 0.2 s, the least there is, to 120 s, 15 retries; given up after 924.6 s
-  /// (kernel documentation ip-sysctl, `tcp_retries2`).
-  ///
-  /// A link with a longer round trip starts with its own time-out, ``starting(at:)``. Then this
-  /// ladder counts retries, where the kernel gives up at the first one after 924.6 s.
+  /// Data on Linux: from 0.2 s, the shortest time-out, to 120 s, 15 retries; given up after 924.6 s
+  /// (kernel documentation ip-sysctl, `tcp_retries2`). A connection starts with its own time-out.
   public static let data = RetransmissionLadder(first: .milliseconds(200), retries: 15)
 
   /// A SYN on Linux: after 1, 3, 7, 15, 31 and 63 s; given up after 127 s (`tcp_syn_retries` 6).
@@ -60,9 +57,24 @@ extension RetransmissionLadder {
 
   /// The same ladder with another first wait: the time-out that follows from a connection's round
   /// trips.
+  ///
+  /// It has the retries that last as long as those of the ladder before: Linux counts time, and gives
+  /// up at the first time-out that is not before 924.6 s.
   public func starting(at first: TimeSpan) -> RetransmissionLadder {
     var ladder = self
     ladder.first = first
+    ladder.retries = .max
+    var sum = TimeSpan.zero
+    var wait = ladder.start
+    let end = giveUp
+    for number in 0..<ladder.waits {
+      sum = sum + wait
+      if number >= Int(linear) { wait = ladder.doubled(wait) }
+      guard sum < end else {
+        ladder.retries = UInt8(max(0, number - Int(linear)))
+        break
+      }
+    }
     return ladder
   }
 }

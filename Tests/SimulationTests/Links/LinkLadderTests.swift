@@ -60,14 +60,20 @@ struct LinkLadderTests {
     #expect(ladder.next(after: .seconds(200)) == nil)
   }
 
-  @Test("a longer time-out shifts the ladder, and the longest wait bounds it from the first on")
+  @Test("a longer time-out shifts the ladder, and has the retries that last as long")
   func shifted() {
     let slow = RetransmissionLadder.data.starting(at: .seconds(3))
-    #expect(slow.next(after: .zero) == .seconds(3))
-    #expect(slow.next(after: .seconds(3)) == .seconds(9))
+    #expect(tries(slow).prefix(3) == [3000, 9000, 21_000])
+    // 3 s doubled to 96 s are 189 s, and 7 times 120 s go beyond 924.6 s.
+    #expect(slow.giveUp == .seconds(189 + 7 * 120))
+    #expect(tries(slow).count == 12)
+    #expect(RetransmissionLadder.data.starting(at: .milliseconds(200)) == .data)
     let late = RetransmissionLadder.data.starting(at: .seconds(600))
     #expect(late.next(after: .zero) == .seconds(120))
-    #expect(late.giveUp == .seconds(16 * 120))
+    #expect(late.giveUp == .seconds(8 * 120))
+    let linear = RetransmissionLadder.synLinuxLinear.starting(at: .seconds(2))
+    // Five at 2 s, then 4, 8, 16, 32 and 64 s: beyond 131 s.
+    #expect(linear.giveUp == .seconds(10 + 124))
   }
 
   @Test("values that make no sense neither trap nor hang")
