@@ -36,7 +36,9 @@ package struct ChannelState: Sendable {
     self.channel = channel
     latencies = RandomStream(seed: seed, name: name + "/latency")
     lossState = LossState(channel.loss, stream: RandomStream(seed: seed, name: name + "/loss"))
-    spikes = channel.spikes.map { SpikeState($0) }
+    spikes = channel.spikes.map {
+      SpikeState($0, stream: RandomStream(seed: seed, name: name + "/spikes"))
+    }
     var pair = RandomStream(seed: seed, name: name + "/pair")
     permanent = channel.latency.pairwise.map { pair.span(in: $0) } ?? .zero
   }
