@@ -1,0 +1,87 @@
+import ConnectionFSM
+
+/// The tasks that a simulation has seen: their names, who made them, and whether they have ended.
+///
+/// A task is seen when its first job comes. Its name is known if ``SimulatedEventLoop/task(_:_:)``
+/// made it, else as soon as it, while it runs, sleeps or gives a job to a loop; until then it goes
+/// by a number in the order of appearance and by who made it.
+struct TaskBook {
+  private var records: [UInt64: TaskRecord] = [:]
+  private var count = 0
+  private var tidyAt = 256
+  /// What the task that is being made is to be called.
+  var nextName: String?
+
+  /// Enters the job's task, if it has one that is new.
+  /// - Returns: The record, and whether it is new.
+  mutating func note(_ job: UnownedJob, on loop: SimulatedEventLoop) -> (TaskRecord, isNew: Bool)? {
+    guard let id = Runtime.taskID(of: job) else { return nil }
+    if let record = records[id] { return (record, false) }
+    if records.count >= tidyAt { tidy() }
+    count += 1
+    let maker = Runtime.currentTask.flatMap { self.record(of: $0) }
+    maker?.learnName()
+    let record = TaskRecord(count, name: nextName.take(), maker: maker?.shortName, loop: loop)
+    if !Runtime.isChild(job) { record.object = Runtime.object(job) }
+    records[id] = record
+    return (record, true)
+  }
+
+  func record(of job: UnownedJob) -> TaskRecord? {
+    Runtime.taskID(of: job).flatMap { records[$0] }
+  }
+
+  /// What to call the task with that number of the runtime.
+  func name(ofID id: UInt64?) -> String {
+    id.flatMap { records[$0] }?.description ?? "a task that the simulation has not seen"
+  }
+
+  /// The task that runs on this thread.
+  func currentName() -> String {
+    guard let record = Runtime.currentTask.flatMap({ record(of: $0) }) else { return "no task" }
+    record.learnName()
+    return record.description
+  }
+
+  /// The tasks that have not ended, by number. Asked once, see ``Runtime/isUnended(_:)``.
+  func unended() -> [TaskRecord] {
+    records.values.filter { $0.object.map(Runtime.isUnended) ?? false }
+      .sorted { $0.number < $1.number }
+  }
+
+  /// Forgets tasks that are gone, and children, which come into the book again if they live.
+  private mutating func tidy() {
+    records = records.filter { $0.value.object != nil }
+    tidyAt = max(256, records.count * 2)
+  }
+}
+
+/// What is known of one task.
+final class TaskRecord: CustomStringConvertible {
+  let number: Int
+  private let maker: String?
+  /// Where it was made, and where its jobs run if it prefers no loop.
+  let loop: SimulatedEventLoop
+  private var name: String?
+  private var isAsked = false
+  weak var object: TaskObject?
+
+  init(_ number: Int, name: String?, maker: String?, loop: SimulatedEventLoop) {
+    self.number = number
+    self.name = name
+    self.maker = maker
+    self.loop = loop
+    isAsked = name != nil
+  }
+
+  /// Asks the task for the name that it was made with; to be called while it runs.
+  func learnName() {
+    guard !isAsked else { return }
+    isAsked = true
+    if #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) { name = Task.name }
+  }
+
+  var shortName: String { name.map { "“\($0)”" } ?? "task \(number)" }
+
+  var description: String { maker.map { "\(shortName), made by \($0)" } ?? shortName }
+}

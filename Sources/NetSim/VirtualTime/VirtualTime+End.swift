@@ -1,0 +1,74 @@
+import ConnectionFSM
+
+extension VirtualTime {
+  func escaped() -> VirtualTimeError {
+    .escaped(
+      at: now,
+      foreign.arrivals.map { arrival in
+        switch arrival {
+        case .job(let id): .foreignJob(task: book.name(ofID: id))
+        case .other(let escape): escape
+        }
+      })
+  }
+
+  func leftovers() -> Leftovers {
+    var left = Leftovers()
+    takeAlarms()
+    left.tasks = book.unended().map(\.description)
+    for alarm in alarmsLeft where alarm.actor != Self.network {
+      switch alarm.action {
+      case .sleeper(let sleeper):
+        left.sleepers.append(Leftovers.Waiting(name: sleeper.task, until: alarm.deadline))
+      case .deadline(let handler):
+        let name = String(describing: type(of: handler))
+        left.handlers.append(Leftovers.Waiting(name: name, until: alarm.deadline))
+      case .wake, .resume, nil: break
+      }
+    }
+    return left
+  }
+
+  private func takeAlarms() {
+    while let (_, alarm) = timetable.next() { alarmsLeft.append(alarm) }
+    for loop in loops { alarmsLeft += loop.letGoOfHeldAlarms() }
+  }
+
+  /// Ends a failed run: the body has been cancelled; whoever still sleeps is cancelled too, and what
+  /// tasks do about it is run, within bounds. Tasks that wait for anything else wait for ever.
+  func abandon() {
+    guard stage == .running else { return }
+    stage = .failing
+    runBounded()
+    takeAlarms()
+    for alarm in alarmsLeft {
+      if case .sleeper(let sleeper) = alarm.action { sleeper.cancel() }
+    }
+    runBounded()
+    end(failed: true)
+  }
+
+  private func runBounded() {
+    var count = 0
+    while nextReady < ready.count, count < jobsPerInstant {
+      let work = ready[nextReady]
+      nextReady += 1
+      count += 1
+      runningLoop = work.loop
+      perform(work)
+    }
+    runningLoop = nil
+  }
+
+  func end(failed: Bool) {
+    stage = .ended
+    foreign.close(failed: failed)
+    takeAlarms()
+    // In their order, since what is let go of may do something about it.
+    for alarm in alarmsLeft { alarm.action = nil }
+    alarmsLeft = []
+    ready = []
+    for loop in loops { loop.letGo() }
+    loops = []
+  }
+}
