@@ -83,7 +83,7 @@ extension Loss {
   func validate(_ place: String) throws(LinkError) {
     switch self {
     case .none: break
-    case .random(let share): try Latency.requireShare(share, place + ".perTenThousand")
+    case .independent(let share): try Latency.requireShare(share, place + ".perTenThousand")
     case .bursts(let meanGood, let meanBad):
       guard meanGood >= 1 else { throw LinkError(place + ".meanGood", "must be 1 at least") }
       guard meanBad >= 1 else { throw LinkError(place + ".meanBad", "must be 1 at least") }
@@ -101,7 +101,7 @@ extension Spikes {
       guard opening + closing <= every else {
         throw LinkError(place, "opening and closing must not be longer than the period together")
       }
-    case .random(let meanGap, let hold):
+    case .poisson(let meanGap, let hold):
       try meanGap.requirePositive(place + ".meanGap")
       try hold.requireSpan(place + ".hold")
     }

@@ -122,7 +122,7 @@ struct LinkDirectionTests {
   @Test("what one direction draws moves nothing in another, and a copy goes the same way")
   func streams() {
     let channel = Channel(
-      latency: .uniform(.zero...(.seconds(1))), loss: .random(perTenThousand: 5000))
+      latency: .uniform(.zero...(.seconds(1))), loss: .independent(perTenThousand: 5000))
     var one = ChannelState(channel, seed: 9, name: "link/0/up")
     var copy = one
     var losing = one

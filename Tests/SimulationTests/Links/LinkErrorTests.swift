@@ -56,7 +56,7 @@ struct LinkErrorTests {
     ("latency.pairwise", changed { $0.latency.pairwise = before...before }),
     ("rate", changed { $0.rate = DataRate(bitsPerSecond: 0) }),
     ("buffer", changed { $0.buffer = 0 }),
-    ("loss.perTenThousand", changed { $0.loss = .random(perTenThousand: -1) }),
+    ("loss.perTenThousand", changed { $0.loss = .independent(perTenThousand: -1) }),
     ("loss.meanGood", changed { $0.loss = .bursts(meanGood: 0, meanBad: 1) }),
     ("loss.meanBad", changed { $0.loss = .bursts(meanGood: 1, meanBad: 0) }),
     ("spikes.every", changed { $0.spikes = .periodic(every: .zero, opening: .zero) }),
@@ -66,8 +66,8 @@ struct LinkErrorTests {
       changed { $0.spikes = .periodic(every: .seconds(1), opening: .zero, closing: before) }
     ),
     ("spikes", changed { $0.spikes = .periodic(every: .seconds(1), opening: .seconds(2)) }),
-    ("spikes.meanGap", changed { $0.spikes = .random(meanGap: .zero, hold: .seconds(1)) }),
-    ("spikes.hold", changed { $0.spikes = .random(meanGap: .seconds(1), hold: before) }),
+    ("spikes.meanGap", changed { $0.spikes = .poisson(meanGap: .zero, hold: .seconds(1)) }),
+    ("spikes.hold", changed { $0.spikes = .poisson(meanGap: .seconds(1), hold: before) }),
     ("wakeUp.idle", changed { $0.wakeUp = RadioWakeUp(idle: .zero, promotion: .zero) }),
     ("wakeUp.promotion", changed { $0.wakeUp = RadioWakeUp(idle: .seconds(1), promotion: before) }),
   ]

@@ -92,7 +92,7 @@ struct LinkLatencyTests {
   func random() {
     let channel = Channel(
       latency: .constant(.milliseconds(20)),
-      spikes: .random(meanGap: .seconds(30), hold: .milliseconds(200)))
+      spikes: .poisson(meanGap: .seconds(30), hold: .milliseconds(200)))
     var state = ChannelState(channel, seed: 8, name: "link/0/up")
     var held = 0
     var spikes = 0
@@ -106,15 +106,15 @@ struct LinkLatencyTests {
       held += 1
       if delay > .milliseconds(210) { spikes += 1 }
     }
-    // 10,000 s with one each 30 s, less the 0.7 % that begin within another: 331 ± 5·√331 = 91. Each
-    // is met by 20 packets, the first of which waits for more than 190 ms.
+    // 10,000 s with one each 30 s, less the 0.7 % that begin within another: 331 ± 5·√331 = 91.
+    // Each is met by 20 packets, the first of which waits for more than 190 ms.
     #expect((240...422).contains(spikes), "\(spikes)")
     #expect((19...21).contains(held / max(1, spikes)))
   }
 
   @Test("spikes after a long silence are as likely as before, at the price of one draw")
   func silence() {
-    let spikes = Spikes.random(meanGap: .milliseconds(900), hold: .milliseconds(100))
+    let spikes = Spikes.poisson(meanGap: .milliseconds(900), hold: .milliseconds(100))
     var felt = 0
     for number in 0..<10_000 {
       let channel = Channel(latency: .constant(.zero), spikes: spikes)

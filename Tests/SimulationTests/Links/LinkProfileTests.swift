@@ -136,14 +136,14 @@ struct LinkProfileTests {
         let share = bad * 10_000 / (good + bad)
         #expect(abs(share - row.share(6)) < 100, "\(row.name)")
       } else {
-        #expect(profile.down.loss == Self.random(row.share(6)), "\(row.name)")
-        #expect(profile.up.loss == Self.random(row.share(7)), "\(row.name)")
+        #expect(profile.down.loss == Self.independent(row.share(6)), "\(row.name)")
+        #expect(profile.up.loss == Self.independent(row.share(7)), "\(row.name)")
       }
     }
   }
 
-  private static func random(_ share: Int) -> Loss {
-    share == 0 ? .none : .random(perTenThousand: share)
+  private static func independent(_ share: Int) -> Loss {
+    share == 0 ? .none : .independent(perTenThousand: share)
   }
 
   @Test("str0m's profiles have their buffers, the others none")
@@ -162,7 +162,10 @@ struct LinkProfileTests {
   func figures() {
     let expected: [(LinkProfile, String)] = [
       (.wptFios, "Fibre: 20000 kbit/s down, 5000 up, 2 ms each way"),
-      (.nlcEdgeLossy, "EDGE, lossy: 240 kbit/s down, 200 up, 400 ms down, 440 ms up, 1 % lost down"),
+      (
+        .nlcEdgeLossy,
+        "EDGE, lossy: 240 kbit/s down, 200 up, 400 ms down, 440 ms up, 1 % lost down"
+      ),
       (.comcastDialUp, "A telephone modem: 40 kbit/s, 92.5 ms each way, 2 % lost"),
       (.comcastEdge, "EDGE: 250 kbit/s, 150 ms each way, 1.5 % lost"),
       (.str0mWiFi, "Wi-Fi: 100000 kbit/s, 5 ms ± 2 ms each way, 2 lost after 200"),

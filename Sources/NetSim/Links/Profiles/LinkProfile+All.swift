@@ -66,8 +66,8 @@ extension Latency {
 extension Loss {
   fileprivate var figures: String? {
     switch self {
-    case .none, .random(perTenThousand: 0): return nil
-    case .random(let share):
+    case .none, .independent(perTenThousand: 0): return nil
+    case .independent(let share):
       let (whole, rest) = share.quotientAndRemainder(dividingBy: 100)
       return rest == 0 ? "\(whole) % lost" : "\(whole).\(rest / 10) % lost"
     case .bursts(let meanGood, let meanBad): return "\(meanBad) lost after \(meanGood)"

@@ -6,9 +6,9 @@ extension LinkProfile {
   /// The profiles of Chrome's developer tools and of Lighthouse.
   ///
   /// Both are meant as links of so long a round trip. The developer tools delay each request, not
-  /// each packet, and so apply the round trip 5, 3.75 and 2.75 times: figures for HTTP, of no meaning
-  /// for the packets of a connection. So here it is the round trip that they name. Their rates are
-  /// the nominal ones times 0.8 and 0.9, as they apply them.
+  /// each packet, and so apply the round trip 5, 3.75 and 2.75 times: figures for HTTP, of no
+  /// meaning for the packets of a connection. So here it is the round trip that they name. Their
+  /// rates are the nominal ones times 0.8 and 0.9, as they apply them.
   public static let developerTools: [LinkProfile] = [
     devtools3G, devtoolsSlow4G, devtoolsFast4G, lighthouseMobile,
   ]
@@ -56,7 +56,8 @@ extension LinkProfile {
   /// A 2G network.
   public static let wpt2G = page("wpt-2g", "2G", down: 280, up: 256, roundTrip: 800)
   /// A telephone modem.
-  public static let wptDial = page("wpt-dial", "A telephone modem", down: 49, up: 30, roundTrip: 120)
+  public static let wptDial = page(
+    "wpt-dial", "A telephone modem", down: 49, up: 30, roundTrip: 120)
   /// Fibre to the home.
   public static let wptFios = page("wpt-fios", "Fibre", down: 20_000, up: 5000, roundTrip: 4)
 

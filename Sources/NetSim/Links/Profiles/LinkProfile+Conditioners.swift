@@ -91,6 +91,6 @@ extension LinkProfile {
 
 extension Loss {
   static func perTenThousand(_ share: Int) -> Loss {
-    share == 0 ? .none : .random(perTenThousand: share)
+    share == 0 ? .none : .independent(perTenThousand: share)
   }
 }

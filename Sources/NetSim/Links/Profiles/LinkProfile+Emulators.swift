@@ -35,9 +35,9 @@ extension LinkProfile {
 
   /// The profiles of str0m's network emulator.
   ///
-  /// Its latency is applied to each packet one way (so its satellite takes 1.2 s a round trip, where
-  /// its comment means 0.6 s), its jitter is uniform around that, its losses come in bursts. One
-  /// configuration serves both directions. It drops what its buffer does not hold; TCP waits.
+  /// Its latency is applied to each packet one way (so its satellite takes 1.2 s a round trip,
+  /// where its comment means 0.6 s), its jitter is uniform around that, its losses come in bursts.
+  /// One configuration serves both directions. It drops what its buffer does not hold; TCP waits.
   public static let str0m: [LinkProfile] = [
     str0mWiFi, str0mWiFiLossy, str0mWiFiCongested, str0mCellular, str0mSatellite, str0mCongested,
   ]
