@@ -63,7 +63,7 @@ package struct ChannelState: Sendable {
   }
 
   /// The other direction was used: the radio of a device is one for both.
-  package mutating func otherDirectionUsed(at now: Instant) { use(at: now) }
+  package mutating func shareRadio(with other: ChannelState) { use(at: other.lastUse) }
 
   /// When the queue has room again for so many bytes; nil: now. A piece that is larger than the
   /// whole queue has room in an empty one.
