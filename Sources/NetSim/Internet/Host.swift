@@ -60,8 +60,12 @@ struct LinkState: Sendable {
     }
     _modify {
       switch side {
-      case .client: yield &up
-      case .server: yield &down
+      case .client:
+        yield &up
+        down.shareRadio(with: up)
+      case .server:
+        yield &down
+        up.shareRadio(with: down)
       }
     }
   }
