@@ -21,6 +21,8 @@ package struct EventQueue<Event: Sendable>: Sendable {
   @usableFromInline var heapLimit = 256
   /// One number for all actors does, since it only decides between events of the same one.
   @usableFromInline var sequence: UInt32
+  /// How often events came down from the shelves, some dozens at a time.
+  @usableFromInline package internal(set) var batch = 0
 
   /// Makes an empty queue.
   /// - Parameter sequence: How many events count as scheduled already; for tests of what happens
@@ -65,6 +67,14 @@ package struct EventQueue<Event: Sendable>: Sendable {
     return (Instant(nanoseconds: first.instant), first.actor, first.event)
   }
 
+  /// Names the actors of what is soon, in no order.
+  ///
+  /// For whoever keeps much beside each actor: to read what the events of a new ``batch`` will need
+  /// all at once is far cheaper than to wait for the memory of one after the other.
+  package func forEachSoon(_ body: (_ actor: UInt32) -> Void) {
+    for entry in soon.entries { body(entry.actor) }
+  }
+
   /// Keeps the earliest in the heap and puts the others on the shelves.
   @inlinable
   @inline(never)
@@ -91,6 +101,7 @@ package struct EventQueue<Event: Sendable>: Sendable {
       }
     }
     if later.count == 0 { soonThrough = .max }
+    batch += 1
   }
 
   /// Counts anew from the events that are left, in their order.
