@@ -38,6 +38,9 @@ let package = Package(
     .testTarget(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
+    .testTarget(
+      name: "StreamSimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      resources: [.copy("Fixtures")], swiftSettings: strict),
     .testTarget(name: "DemoTests", dependencies: ["fsm-demo"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
