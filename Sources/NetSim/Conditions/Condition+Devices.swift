@@ -11,8 +11,8 @@ extension Condition {
     "commuter",
     "From Wi-Fi to cellular with 15 s of nothing between, and back and forth within 30 s: sockets"
       + " die loudly at first, then in silence",
-    source: "Zoom: more than 15 s count as a drop (besthub.dev); Virginia Tech 2026, 43 h of traces:"
-      + " most vertical handovers go back to Wi-Fi within 30 s",
+    source: "Zoom: more than 15 s count as a drop (besthub.dev); Virginia Tech 2026, 43 h of"
+      + " traces: most vertical handovers go back to Wi-Fi within 30 s",
     lasts: .seconds(180), link: .str0mWiFi
   ) { stage in
     let client = stage.client

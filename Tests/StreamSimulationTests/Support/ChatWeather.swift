@@ -37,7 +37,7 @@ struct ChatWeather {
     let isLossy = families.contains(.losses)
     let channel = Channel(
       latency: .uniform(.milliseconds(5) ... .milliseconds(60)),
-      loss: isLossy ? .random(perTenThousand: 500) : .none)
+      loss: isLossy ? .independent(perTenThousand: 500) : .none)
     link = LinkProfile("chat", about: "a chat's link", source: "", up: channel, down: channel)
     chunking =
       families.contains(.chunks)
