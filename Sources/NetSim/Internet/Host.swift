@@ -44,6 +44,11 @@ struct Listener: Sendable {
   var queue: [SocketID] = []
   /// When the work on the handshakes before is done.
   var freeAt = Instant.longAgo
+
+  // Found at once as a rule: programs take the oldest.
+  mutating func unqueue(_ socket: SocketID) {
+    if let place = queue.firstIndex(of: socket) { queue.remove(at: place) }
+  }
 }
 
 /// The running state of the way between an interface and another host.
