@@ -14,6 +14,9 @@ public enum Fault: Equatable, Sendable {
   /// The program ends every connection at the port with a reset, each at a moment drawn from the
   /// window.
   case resetAll(HostID, port: UInt16, within: TimeSpan)
+  /// The program says these words on every connection at the port, each at a moment drawn from the
+  /// window, and goes on: a notice that it will go away.
+  case sayAll(HostID, port: UInt16, [UInt8], within: TimeSpan)
   /// The program says these last words on every connection at the port and then lets go of it,
   /// each at a moment drawn from the window.
   case closeAll(HostID, port: UInt16, lastWords: [UInt8], within: TimeSpan)

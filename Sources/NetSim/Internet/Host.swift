@@ -17,6 +17,8 @@ struct Host: Sendable {
   var reapers: [IdleReaper] = []
   /// A device asleep, or a machine without power: no packet reaches it, none leaves it.
   var isUnreachable = false
+  /// Since when the device sleeps, and its system's timers stand still.
+  var asleepSince: Instant?
   /// So many sockets it may have at a time.
   var descriptorLimit: Int?
   var sockets = 0

@@ -49,4 +49,14 @@ public enum Occurrence: Equatable, Sendable {
   case fellAsleep(HostID)
   /// It goes on.
   case woke(HostID)
+
+  /// Whose program hears it; nil for what does not concern a socket.
+  var socket: SocketID? {
+    switch self {
+    case .opened(let socket), .failed(let socket, _), .readable(let socket),
+      .writable(let socket), .accepted(let socket, _, _):
+      socket
+    case .resolved, .pathChanged, .fellAsleep, .woke: nil
+    }
+  }
 }

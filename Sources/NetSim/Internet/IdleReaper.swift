@@ -19,8 +19,9 @@ public struct IdleReaper: Equatable, Sendable {
   public var name: String
   /// For how long nothing must pass.
   public var idle: TimeSpan
-  /// How much later at most it takes notice. Boxes look at their tables from time to time; how
-  /// often is rarely published, so one second is our own figure.
+  /// How much earlier or later at most it forgets, drawn anew with each packet: boxes note the time
+  /// roughly, and look at their tables from time to time. How roughly is rarely published, so one
+  /// second is our own figure.
   public var sweep: TimeSpan
   /// What then becomes of the connection.
   public var aftermath: Aftermath

@@ -4,12 +4,20 @@ import ConnectionFSM
 
 extension Internet {
   /// Whether packets of the socket get to the other end just now, whatever boxes are there.
-  func isBlocked(from socket: SocketID) -> Bool {
+  func isBlocked(from socket: SocketID) -> Bool { block(from: socket) != nil }
+
+  /// What becomes of packets that do not get there; nil if they do.
+  func block(from socket: SocketID) -> BlockMode? {
     let from = self[socket].host
     let to = self[socket.peer].host
-    guard from.number < hosts.count, to.number < hosts.count else { return true }
-    if isCutOff(socket) || isCutOff(socket.peer) { return true }
-    return blocks.contains { $0.covers(from, to) }
+    guard from.number < hosts.count, to.number < hosts.count else { return .drop }
+    if isCutOff(socket) || isCutOff(socket.peer) { return .drop }
+    var mode: BlockMode?
+    for block in blocks where block.covers(from, to) {
+      if block.mode == .drop { return .drop }
+      mode = .hold
+    }
+    return mode
   }
 
   /// Whether the socket's own host is out of reach.
@@ -36,10 +44,14 @@ extension Internet {
         }
         return self[connection: socket].passage
       }
-      let late = sweeps.span(through: state.reaper.sweep)
-      self[connection: socket].reapers[number].expiry = now + state.reaper.idle + late
+      self[connection: socket].reapers[number].expiry = expiry(of: state.reaper)
     }
     return .open
+  }
+
+  /// When a box forgets a connection on which nothing passes from now on.
+  mutating func expiry(of reaper: IdleReaper) -> Instant {
+    now + (reaper.idle - reaper.sweep) + sweeps.span(through: reaper.sweep + reaper.sweep)
   }
 
   /// Starts the timers of the boxes that act by themselves.
@@ -64,7 +76,7 @@ extension Internet {
     self[connection: socket].passage = .forgotten
     for end in [socket, socket.peer] {
       guard !isBlocked(from: end.peer) else { continue }
-      let arrival = now + self[way: end.peer].delay(at: now)
+      let arrival = now + delay(from: end.peer)
       let event: Event = state.reaper.aftermath == .finish ? .cutOff(end) : .reset(end)
       schedule(event, at: max(arrival, self[from: end.peer].lastArrival), for: end)
     }

@@ -7,6 +7,7 @@ extension Internet {
   public mutating func read(
     _ socket: SocketID, into buffer: inout MutableRawSpan, at now: Instant
   ) -> ReadResult {
+    come(to: now)
     guard isOpen(socket) else { return .failed(.system(.notConnected)) }
     let available = self[from: socket.peer].readable
     guard available > 0 else { return readEnd(socket) }
@@ -18,14 +19,14 @@ extension Internet {
   }
 
   private mutating func readEnd(_ socket: SocketID) -> ReadResult {
+    // Linux: the end outranks an error that a write has met behind it.
+    if self[from: socket.peer].endHasArrived { return .end }
     // A system keeps an error for one call, of either kind, and plays the end after it.
     if let error = takeError(of: socket) { return .failed(error) }
-    if self[socket].isDead || self[from: socket.peer].endHasArrived { return .end }
-    return .wouldBlock
+    return self[socket].isDead ? .end : .wouldBlock
   }
 
   private mutating func takeError(of socket: SocketID) -> Cause? {
-    // After a FIN the end of what is read outranks an error that a write has met.
     guard let error = self[socket].pendingError else { return nil }
     self[socket].pendingError = nil
     return error
@@ -42,6 +43,7 @@ extension Internet {
   public mutating func write(
     _ bytes: RawSpan, to socket: SocketID, at now: Instant
   ) -> WriteResult {
+    come(to: now)
     guard isOpen(socket) else { return .failed(.system(.notConnected)) }
     if self[socket].isDead { return .failed(takeError(of: socket) ?? .system(.brokenPipe)) }
     guard !self[from: socket].isFinished else { return .failed(.system(.brokenPipe)) }
@@ -64,6 +66,7 @@ extension Internet {
 
   /// Sends a FIN behind what was written.
   public mutating func finishWriting(_ socket: SocketID, at now: Instant) {
+    come(to: now)
     guard isOpen(socket), !self[from: socket].isFinished else { return }
     self[from: socket].finish()
     pump(socket)
@@ -72,6 +75,7 @@ extension Internet {
   /// Lets go of a socket: what was written is still sent, unless something is left unread, which
   /// turns the end into a reset (RFC 2525 section 2.17).
   public mutating func close(_ socket: SocketID, at now: Instant) {
+    come(to: now)
     guard has(socket) else { return }
     switch self[socket].stage {
     case .dialling:
@@ -82,14 +86,16 @@ extension Internet {
       }
       self[from: socket].finish()
       self[socket].stage = .orphaned
+      unsay(of: socket)
       pump(socket)
       endIfSettled(socket)
-    case .queued, .orphaned, .gone: return
+    case .greeting, .queued, .orphaned, .gone: return
     }
   }
 
   /// Lets go of a socket with a reset.
   public mutating func reset(_ socket: SocketID, at now: Instant) {
+    come(to: now)
     guard isOpen(socket) else { return }
     if !self[socket].isDead { sendReset(to: socket.peer) }
     end(socket)

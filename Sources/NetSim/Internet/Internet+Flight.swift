@@ -9,20 +9,26 @@ extension Internet {
 
   /// Sends what may be sent.
   mutating func pump(_ socket: SocketID) {
-    guard has(socket), !self[socket].isDead else { return }
+    guard has(socket), isAlive(socket) else { return }
     // After a loss nothing new is sent before the old has come through.
     while self[from: socket].lostSince == nil, !self[from: socket].isWaitingForRoom {
       let departed = self[from: socket].departed
       let limit = self[from: socket].limit
-      guard departed < limit else { return }
+      guard departed < limit else { return probeIfStuck(socket) }
       let count = min(cut(limit - departed), Self.largestPiece)
       if let instant = self[way: socket].roomAt(byteCount: count, now: now) {
         self[from: socket].isWaitingForRoom = true
         return schedule(.depart(socket), at: max(instant, now), for: socket)
       }
+      if self[from: socket].probingSince != nil { stopProbing(socket) }
       self[from: socket].departed += count
       depart(socket, count, behind: limit - departed - count)
     }
+  }
+
+  private mutating func stopProbing(_ socket: SocketID) {
+    self[from: socket].probingSince = nil
+    self[from: socket].timer = nil
   }
 
   private mutating func depart(_ socket: SocketID, _ count: Int, behind rest: Int) {
@@ -52,50 +58,25 @@ extension Internet {
     schedule(.arrive(socket, through: self[from: socket].departed), at: arrival, for: socket)
   }
 
-  /// What has left the socket will not arrive; its system notices by the silence.
-  mutating func lose(_ socket: SocketID) {
-    if self[from: socket].lostSince == nil { self[from: socket].lostSince = now }
-    self[from: socket].stopTiming()
-    guard !self[from: socket].isRetransmitting else { return }
-    self[from: socket].isRetransmitting = true
-    scheduleRetransmission(socket)
-  }
-
-  private mutating func scheduleRetransmission(_ socket: SocketID) {
-    let since = self[from: socket].lostSince ?? now
-    let ladder = ladder(of: socket)
-    let next = ladder.next(after: now - since) ?? ladder.giveUp
-    schedule(.retransmit(socket), at: since + next, for: socket)
-  }
-
-  private func ladder(of socket: SocketID) -> RetransmissionLadder {
-    self[self[socket].host].system.retransmission.timed(by: self[from: socket].roundTrip)
-  }
-
-  mutating func retransmit(_ socket: SocketID) {
-    guard has(socket) else { return }
-    guard let since = self[from: socket].lostSince, !self[socket].isDead else {
-      self[from: socket].isRetransmitting = false
-      return
-    }
-    guard now - since < ladder(of: socket).giveUp else { return fail(socket, .system(.timedOut)) }
-    scheduleRetransmission(socket)
-    resend(socket)
-  }
-
   /// Tries again to bring over what is lost: the bytes, or the news that they arrived.
-  mutating func resend(_ socket: SocketID) {
+  /// - Returns: Whether there will be an answer, unless that is lost.
+  @discardableResult
+  mutating func resend(_ socket: SocketID) -> Bool {
+    guard isAlive(socket) else { return false }
     switch passes(from: socket) {
     case .open: break
-    case .severed: return
-    case .forgotten: return answerWithReset(socket)
+    case .severed: return false
+    case .forgotten:
+      answerWithReset(socket)
+      return true
     }
-    guard self[way: socket].losses() == 0 else { return }
+    guard self[way: socket].losses() == 0 else { return false }
     // What was written meanwhile comes along.
     let place = max(self[from: socket].departed, self[from: socket].limit)
     self[from: socket].departed = place
     let transit = self[way: socket].send(byteCount: place - self[from: socket].arrived, at: now)
     arrive(socket, at: transit.arrives)
+    return true
   }
 
   /// What a socket sent reaches the other end.
@@ -105,10 +86,17 @@ extension Internet {
       return lose(socket)
     }
     let receiver = socket.peer
+    // The first bytes say that the client is open, too.
+    if self[receiver].stage == .greeting { confirmed(socket) }
+    guard has(socket), self[receiver].stage != .greeting else { return lose(socket) }
     let old = self[from: socket].arrived
     self[from: socket].arrive(through: place)
     let isNew = self[from: socket].arrived > old
-    guard isPresent(receiver, for: socket) else { return sendReset(to: socket) }
+    guard isPresent(receiver, for: socket) else {
+      // Who is not told asks again.
+      if !sendReset(to: socket) { lose(socket) }
+      return
+    }
     if isNew { corruptIfAsked(socket, from: old) }
     sendAcknowledgement(to: socket)
     if isNew { tell(.readable(receiver), to: receiver) }
@@ -119,20 +107,44 @@ extension Internet {
     switch self[receiver].stage {
     case .open, .queued: return !self[receiver].isDead
     case .orphaned: return self[from: sender].readable == 0
-    case .dialling, .gone:
+    case .dialling, .greeting: return false
+    case .gone:
       // Nobody needs what comes after both have finished.
-      return self[from: sender].endHasArrived && self[from: sender].readable == 0
+      return !isForgotten(receiver) && self[from: sender].endHasArrived
+        && self[from: sender].readable == 0
     }
   }
 
+  /// Whether the system knows nothing of this end any more: it is gone, and not in order.
+  func isForgotten(_ socket: SocketID) -> Bool {
+    self[socket].stage == .gone && !self[from: socket].isSettled
+  }
+
+  /// Whether the system still sends for this end.
+  func isAlive(_ socket: SocketID) -> Bool {
+    switch self[socket].stage {
+    case .open, .queued, .orphaned: !self[socket].isDead
+    case .dialling, .greeting, .gone: false
+    }
+  }
+}
+
+// MARK: Acknowledgements
+
+extension Internet {
   private mutating func sendAcknowledgement(to sender: SocketID) {
     let receiver = sender.peer
-    guard passes(from: receiver) == .open else { return lose(sender) }
-    let arrival = now + self[way: receiver].delay(at: now)
+    guard passes(from: receiver) == .open else { return loseAcknowledgement(to: sender) }
+    let arrival = now + delay(from: receiver)
     schedule(
       .acknowledge(sender, through: self[from: sender].arrived, edge: edge(for: sender)),
       at: arrival, for: sender)
-    self[from: sender].announced = edge(for: sender)
+    self[from: sender].announce(edge(for: sender))
+  }
+
+  /// Who waits for it sends again; news of room alone is asked for by a probe.
+  private mutating func loseAcknowledgement(to sender: SocketID) {
+    if self[from: sender].isInDoubt || self[from: sender].probingSince != nil { lose(sender) }
   }
 
   /// How far the sender may go.
@@ -150,12 +162,17 @@ extension Internet {
 
   mutating func acknowledged(_ socket: SocketID, through place: Int, edge: Int) {
     guard has(socket) else { return }
-    guard !isBlocked(from: socket.peer) else { return lose(socket) }
+    guard !isBlocked(from: socket.peer) else { return loseAcknowledgement(to: socket) }
+    guard isAlive(socket) else {
+      if isForgotten(socket) { sendReset(to: socket.peer) }
+      return
+    }
     self[from: socket].measure(through: place, at: now)
     self[from: socket].acknowledge(through: place)
     self[from: socket].edge = max(self[from: socket].edge, edge)
-    if self[from: socket].acknowledged == self[from: socket].departed {
+    if self[from: socket].lostSince != nil, !self[from: socket].isInDoubt {
       self[from: socket].lostSince = nil
+      self[from: socket].timer = nil
     }
     pump(socket)
     // Linux tells of room once a third of the buffer is free.
@@ -171,24 +188,25 @@ extension Internet {
 // MARK: Ends without order
 
 extension Internet {
-  /// A reset leaves for a socket, from its peer or in its name.
-  mutating func sendReset(to socket: SocketID) {
-    guard let arrival = crossing(from: socket.peer) else { return }
-    schedule(.reset(socket), at: arrival, for: socket)
-  }
+  /// A reset leaves for a socket, from its peer or in its name, behind what the peer has sent.
+  /// - Returns: Whether it is on its way.
+  @discardableResult
+  mutating func sendReset(to socket: SocketID) -> Bool { send(.reset(socket), from: socket.peer) }
 
   /// A box on the way does not know the connection any more.
   private mutating func answerWithReset(_ socket: SocketID) {
-    let back = now + self[way: socket].delay(at: now)
-    schedule(.reset(socket), at: back, for: socket)
+    schedule(.reset(socket), at: now + delay(from: socket), for: socket)
   }
 
   mutating func resetArrived(at socket: SocketID) {
     guard has(socket), !self[socket].isDead else { return }
-    guard self[socket].stage != .dialling else {
-      return answered(socket, .system(.connectionRefused))
+    guard !isCutOff(socket) else {
+      if self[from: socket].isInDoubt { lose(socket) }
+      return
     }
-    guard !isCutOff(socket) else { return }
+    guard self[socket].stage != .dialling else {
+      return failDial(socket, .system(.connectionRefused))
+    }
     // Linux: who has read the end already is told of a broken pipe.
     let hadEnd = self[from: socket.peer].endHasArrived
     fail(socket, .system(hadEnd ? .brokenPipe : .connectionReset))
@@ -199,10 +217,16 @@ extension Internet {
   /// The system gives the connection up on this end; the other is told nothing.
   mutating func fail(_ socket: SocketID, _ cause: Cause) {
     guard has(socket), !self[socket].isDead else { return }
+    switch self[socket].stage {
+    case .dialling: return failDial(socket, cause)
+    case .greeting: return end(socket)
+    case .queued, .open, .orphaned: break
+    case .gone: return
+    }
     self[socket].isDead = true
     self[socket].pendingError = cause
     self[from: socket].lostSince = nil
-    if self[socket].stage == .queued { return end(socket) }
+    self[from: socket].timer = nil
     tell(.readable(socket), to: socket)
     endIfSettled(socket)
   }

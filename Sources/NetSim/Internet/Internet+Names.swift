@@ -11,28 +11,35 @@ extension Internet {
   /// Asks for the addresses of a host by name; the answer is an occurrence, never inside this call.
   /// A name that is an address already is its own answer.
   public mutating func resolve(_ name: String, from host: HostID, at now: Instant) -> LookupID {
+    come(to: now)
     lookupCount += 1
     let lookup = LookupID(number: lookupCount)
     lookups[lookupCount] = (host, name)
     guard owners[name] == nil else {
-      schedule(.answerLookup(lookup), at: now)
+      schedule(.answerLookup(lookup), at: self.now)
       return lookup
     }
-    var delay = Self.patience
-    if isConnected(host), names[name]?.answerNow(at: now).isSilence != true {
-      let link = link(from: host, interface: self[host].active ?? 0, to: Self.resolver)
-      let there = links[link].up.delay(at: now)
-      delay = there + links[link].down.delay(at: now + there) + resolverDelay(host)
-      delay = delay + (names[name]?.delay ?? .zero)
-    }
-    schedule(.answerLookup(lookup), at: now + delay)
+    schedule(.answerLookup(lookup), at: self.now + answerDelay(name, from: host))
     return lookup
+  }
+
+  private mutating func answerDelay(_ name: String, from host: HostID) -> TimeSpan {
+    // Without a network there is no way to ask: the device's own system says so.
+    guard let active = self[host].active else { return .zero }
+    guard isConnected(host), names[name]?.answerNow(at: now).isSilence != true else {
+      return Self.patience
+    }
+    let link = link(from: host, interface: active, to: Self.resolver)
+    let there = links[link].up.delay(at: now)
+    let back = links[link].down.delay(at: now + there)
+    return there + back + resolverDelay(host) + (names[name]?.delay ?? .zero)
   }
 
   private func isConnected(_ host: HostID) -> Bool {
     guard let active = self[host].active else { return false }
+    let resolver = Self.resolver
     return self[host].interfaces[active].isUp && !self[host].isUnreachable
-      && !blocks.contains { $0.from == host && $0.to == nil || $0.to == host && $0.from == nil }
+      && !blocks.contains { $0.covers(host, resolver) || $0.covers(resolver, host) }
   }
 
   private func resolverDelay(_ host: HostID) -> TimeSpan {

@@ -25,10 +25,9 @@ extension Internet {
       return true
     case .send(let bytes):
       let sent = self[socket].script?.sent ?? 0
-      guard case .wrote(let count) = write(bytes.span.bytes.extracting(sent...), to: socket, at: now)
-      else { return false }
+      let count = writeAll(bytes.span.bytes.extracting(sent...), socket)
       self[socket].script?.sent = sent + count
-      return sent + count == bytes.count ? true : perform(act, socket)
+      return sent + count == bytes.count
     case .wait(let span):
       self[socket].script?.isWaiting = true
       schedule(.resume(socket), at: now + span, for: socket)
@@ -45,6 +44,18 @@ extension Internet {
       return false
     case .hang: return false
     }
+  }
+
+  /// Writes until there is no room.
+  /// - Returns: How many bytes were taken.
+  mutating func writeAll(_ bytes: RawSpan, _ socket: SocketID) -> Int {
+    var sent = 0
+    while sent < bytes.byteCount,
+      case .wrote(let count) = write(bytes.extracting(sent...), to: socket, at: now)
+    {
+      sent += count
+    }
+    return sent
   }
 
   private mutating func echo(_ socket: SocketID) -> Bool {

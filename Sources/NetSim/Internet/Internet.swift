@@ -10,17 +10,20 @@ public import ConnectionFSM
 public struct Internet: Sendable {
   /// Something that is to come. A socket is the one that sends, dials, or waits.
   enum Event: Sendable {
-    /// A dial's packet leaves.
-    case knock(SocketID)
-    /// It reaches the host.
+    /// The timer of an end is due.
+    case timer(SocketID)
+    /// The client's own system does not let it dial.
+    case refusedLocally(SocketID, SystemError)
+    /// A dial's packet reaches the host.
     case knocked(SocketID)
     /// Its answer reaches the client: the connection, or a refusal.
     case answered(SocketID, Cause?)
+    /// The client's word that it is open reaches the server.
+    case confirmed(SocketID)
     /// The bottleneck has room.
     case depart(SocketID)
     case arrive(SocketID, through: Int)
     case acknowledge(SocketID, through: Int, edge: Int)
-    case retransmit(SocketID)
     /// A reset reaches this socket.
     case reset(SocketID)
     /// A box's FIN reaches this socket.
@@ -32,8 +35,9 @@ public struct Internet: Sendable {
     /// The server has done its work on a new connection.
     case accept(SocketID)
     case answerLookup(LookupID)
-    /// A server's program lets go: with a reset, or with last words.
-    case endByServer(SocketID, [UInt8]?)
+    /// A server's program says something, and lets go.
+    case sayByServer(SocketID, [UInt8], thenCloses: Bool)
+    case resetByServer(SocketID)
     /// The fault of this number befalls.
     case fault(Int)
   }
@@ -50,6 +54,8 @@ public struct Internet: Sendable {
   var links: [LinkState] = []
   var linkNumbers: [LinkKey: Int] = [:]
   var blocks: [Block] = []
+  /// What blocks hold back, and who sent it. Bytes are not here: their sender still has them.
+  var held: [(packet: Event, sender: SocketID)] = []
   /// Slots are used again, generations are not.
   var connections: [TCPConnection] = []
   var freeSlots: [UInt32] = []
@@ -124,6 +130,18 @@ extension Internet {
     return occurrence
   }
 
+  /// Whoever calls says what the time is.
+  mutating func come(to instant: Instant) { now = max(now, instant) }
+
+  /// Takes back what the program has not heard of a socket that is gone.
+  mutating func unsay(of socket: SocketID) {
+    guard toldCount < told.count else { return }
+    told[toldCount...].removeAll { $0.socket == socket }
+    guard toldCount == told.count else { return }
+    told.removeAll(keepingCapacity: true)
+    toldCount = 0
+  }
+
   private mutating func note(_ occurrence: Occurrence) {
     guard case .readable(let socket) = occurrence, has(socket) else { return }
     self[socket].readableIsAhead = false
@@ -150,9 +168,11 @@ extension Internet {
 
   private mutating func happen(_ event: Event) {
     switch event {
-    case .knock(let socket): knock(socket)
+    case .timer(let socket): timerIsDue(socket)
+    case .refusedLocally(let socket, let error): failDial(socket, .system(error))
     case .knocked(let socket): knocked(socket)
     case .answered(let socket, let refusal): answered(socket, refusal)
+    case .confirmed(let socket): confirmed(socket)
     case .depart(let socket):
       guard has(socket) else { return }
       self[from: socket].isWaitingForRoom = false
@@ -160,7 +180,6 @@ extension Internet {
     case .arrive(let socket, let place): arrive(socket, through: place)
     case .acknowledge(let socket, let place, let edge):
       acknowledged(socket, through: place, edge: edge)
-    case .retransmit(let socket): retransmit(socket)
     case .reset(let socket): resetArrived(at: socket)
     case .cutOff(let socket): cutOff(socket)
     case .reap(let socket, let reaper): reap(socket, reaper)
@@ -170,7 +189,8 @@ extension Internet {
       runScript(socket)
     case .accept(let socket): accept(socket)
     case .answerLookup(let lookup): answer(lookup)
-    case .endByServer(let socket, let words): endByServer(socket, lastWords: words)
+    case .sayByServer(let socket, let words, let closes): say(words, by: socket, closes)
+    case .resetByServer(let socket): reset(socket, at: now)
     case .fault(let number): apply(faults[number])
     }
   }
@@ -219,11 +239,6 @@ extension Internet {
   /// Connections that are there already do not pass it.
   public mutating func addReaper(_ reaper: IdleReaper, to host: HostID) {
     self[host].reapers.append(reaper)
-  }
-
-  /// Serves a port from now on; connections that are there go on as they are.
-  public mutating func listen(_ host: HostID, port: UInt16, _ service: Service = Service()) {
-    self[host].listeners[port] = Listener(service: service)
   }
 
   /// The addresses of a host, the preferred one first.
@@ -299,7 +314,7 @@ extension TCPConnection.Stage {
   var isHeld: Bool {
     switch self {
     case .dialling, .open: true
-    case .queued, .orphaned, .gone: false
+    case .greeting, .queued, .orphaned, .gone: false
     }
   }
 }

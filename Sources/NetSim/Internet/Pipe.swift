@@ -29,18 +29,29 @@ struct Pipe: Sendable {
   private var timed: (place: Int, since: Instant)?
   /// When what is lost was sent for the first time.
   var lostSince: Instant?
-  /// The retransmission timer is running.
-  var isRetransmitting = false
+  /// Since when the receiver has had no room, and is asked from time to time.
+  var probingSince: Instant?
+  /// When the sender's timer is due; nil while it does not run.
+  var timer: Instant?
   /// A departure waits for room in the bottleneck.
   var isWaitingForRoom = false
   /// The writer was told that there is no room.
   var writerWaits = false
   /// How far the receiver has told the sender that it may go.
-  var announced: Int
+  private(set) var announced: Int
   /// A box on the way has ended this direction: what arrived can be read, and then there is an end.
   var isCutOff = false
 
-  init(window: Int) {
+  init(window: Int = 0) {
+    edge = window
+    announced = window
+  }
+
+  /// The receiver has told the sender how far it may go.
+  mutating func announce(_ edge: Int) { announced = edge }
+
+  /// The receiver is there, and has so much room.
+  mutating func open(window: Int) {
     edge = window
     announced = window
   }
@@ -59,6 +70,9 @@ struct Pipe: Sendable {
 
   /// Whether the FIN, or a box's, has arrived.
   var endHasArrived: Bool { isCutOff || isFinished && arrived == length }
+
+  /// Whether something was sent of which the sender does not know that it arrived.
+  var isInDoubt: Bool { acknowledged < departed }
 
   /// Whether the sender has nothing left to worry about.
   var isSettled: Bool { isFinished && acknowledged == length }

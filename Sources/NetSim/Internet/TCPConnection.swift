@@ -6,6 +6,8 @@ struct TCPConnection: Sendable {
   enum Stage: Sendable {
     /// The client dials; the server's end does not exist yet.
     case dialling
+    /// The server has answered a dial and waits for the client's word that it heard (SYN-RECEIVED).
+    case greeting
     /// The server's end waits in the accept queue.
     case queued
     case open
@@ -52,7 +54,10 @@ struct TCPConnection: Sendable {
   var down: Pipe
   var passage = Passage.open
   var reapers: [ReaperState]
-  let dialledAt: Instant
+  /// When the dial began; for a device that slept meanwhile, so much later.
+  var dialledAt: Instant
+  /// When the server answered first.
+  var greetedAt = Instant.longAgo
 
   subscript(side: Side) -> End {
     _read {
