@@ -13,6 +13,7 @@ public final class SimulatedInternet: @unchecked Sendable {
   private var lookups: [LookupID: WeakStream] = [:]
   private var listeners: [Port: Listener] = [:]
   private var devices: [HostID: Device] = [:]
+  private var faultHandlers: [(Fault) -> Void] = []
 
   private struct Port: Hashable {
     let host: HostID
@@ -65,6 +66,9 @@ public final class SimulatedInternet: @unchecked Sendable {
   public func observePath(of host: HostID, _ handler: @escaping (Path) -> Void) {
     devices[host, default: Device()].pathChanged.append(handler)
   }
+
+  /// Tells of every fault that befalls from now on, at that moment.
+  public func observeFaults(_ handler: @escaping (Fault) -> Void) { faultHandlers.append(handler) }
 
   /// Where the programs of a host run: a loop that sleeps when the device does.
   /// - Parameter skew: By how many millionths its clock is fast, or slow if negative; what the first
@@ -130,6 +134,7 @@ extension SimulatedInternet: DeadlineHandler {
       self.loop(of: host).later { for handler in handlers { handler(path) } }
     case .fellAsleep(let host): devices[host]?.loop?.sleep()
     case .woke(let host): devices[host]?.loop?.wake()
+    case .befell(let fault): for handler in faultHandlers { handler(fault) }
     }
   }
 
