@@ -18,7 +18,7 @@ public struct Condition: Sendable {
   /// - Parameter prepare: Adds boxes, hosts and faults to the stage.
   init(
     _ name: String, _ about: String, source: String, lasts duration: TimeSpan,
-    link: LinkProfile, system: OperatingSystem = .linux,
+    link: LinkProfile = .wptCable, system: OperatingSystem = .linux,
     prepare: @escaping @Sendable (inout Stage) -> Void = { _ in }
   ) {
     self.name = name
@@ -31,15 +31,29 @@ public struct Condition: Sendable {
   }
 
   /// A client and a server that live under this condition from the beginning.
-  public func stage(seed: UInt64) -> Stage {
-    var stage = Stage(seed: seed, link: link, system: system)
+  /// - Parameters:
+  ///   - seed: What all randomness is drawn from.
+  ///   - service: What the server's port serves. The condition may change what the system in front
+  ///     of the program is like.
+  public func stage(seed: UInt64, service: Service = Service()) -> Stage {
+    var stage = Stage(seed: seed, link: link, system: system, service: service)
     prepare(&stage)
+    stage.internet.listen(stage.server, port: stage.port, stage.service)
     return stage
   }
 }
 
-/// An ``Internet`` with one client and one server on it. What the server's port serves is left to
-/// whoever uses the stage, unless the condition has a say in it.
+// MARK: By name
+
+extension Condition {
+  /// Every condition there is.
+  public static let all: [Condition] = ofLinks + ofNames + ofBoxes + ofDevices + ofWays + ofServers
+
+  /// The condition of that name; nil if there is none.
+  public static func named(_ name: String) -> Condition? { all.first { $0.name == name } }
+}
+
+/// An ``Internet`` with one client and one server on it.
 public struct Stage: Sendable {
   /// The internet.
   public var internet: Internet
@@ -49,15 +63,34 @@ public struct Stage: Sendable {
   public let server: HostID
   /// The port to dial.
   public let port: UInt16 = 443
-  /// What the system in front of the server's program is like.
-  public var service = Service()
+  /// What the server's port serves.
+  public internal(set) var service: Service
 
-  init(seed: UInt64, link: LinkProfile, system: OperatingSystem) {
+  init(seed: UInt64, link: LinkProfile, system: OperatingSystem, service: Service) {
     internet = Internet(seed: seed)
     client = internet.addHost("client", link: link, system: system)
     server = internet.addHost("server", hasVersion6: true)
+    self.service = service
   }
 
-  /// Lets a fault befall so long after the beginning.
-  mutating func at(_ span: TimeSpan, _ fault: Fault) { internet.inject(fault, at: .origin + span) }
+  /// The addresses that the name `server` stands for.
+  var serverAddresses: [String] { internet.addresses(of: server) }
+
+  /// Lets faults befall so long after the beginning.
+  mutating func at(_ span: TimeSpan, _ faults: Fault...) {
+    for fault in faults { internet.inject(fault, at: .origin + span) }
+  }
+
+  /// Has a fault there before anybody can dial.
+  mutating func fromTheStart(_ fault: Fault) { internet.apply(fault) }
+
+  /// Lets others dial the server at an even pace, who then say nothing.
+  mutating func crowd(_ count: Int64, from start: TimeSpan, over span: TimeSpan) {
+    let crowd = internet.addHost("crowd")
+    let address = internet.addresses(of: server)[1]
+    for number in 0..<count {
+      let wait = TimeSpan.nanoseconds(span.nanoseconds / count * number)
+      _ = internet.dial(from: crowd, to: address, port: port, at: .origin + start + wait)
+    }
+  }
 }

@@ -46,6 +46,11 @@ struct Listener: Sendable {
   var queue: [SocketID] = []
   /// When the work on the handshakes before is done.
   var freeAt = Instant.longAgo
+
+  // Found at once as a rule: programs take the oldest.
+  mutating func unqueue(_ socket: SocketID) {
+    if let place = queue.firstIndex(of: socket) { queue.remove(at: place) }
+  }
 }
 
 /// The running state of the way between an interface and another host.
@@ -62,8 +67,12 @@ struct LinkState: Sendable {
     }
     _modify {
       switch side {
-      case .client: yield &up
-      case .server: yield &down
+      case .client:
+        yield &up
+        down.shareRadio(with: up)
+      case .server:
+        yield &down
+        up.shareRadio(with: down)
       }
     }
   }

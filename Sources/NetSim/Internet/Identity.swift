@@ -49,6 +49,8 @@ public enum Occurrence: Equatable, Sendable {
   case fellAsleep(HostID)
   /// It goes on.
   case woke(HostID)
+  /// A fault befell. No program hears of it; whoever watches does.
+  case befell(Fault)
 
   /// Whose program hears it; nil for what does not concern a socket.
   var socket: SocketID? {
@@ -56,7 +58,7 @@ public enum Occurrence: Equatable, Sendable {
     case .opened(let socket), .failed(let socket, _), .readable(let socket),
       .writable(let socket), .accepted(let socket, _, _):
       socket
-    case .resolved, .pathChanged, .fellAsleep, .woke: nil
+    case .resolved, .pathChanged, .fellAsleep, .woke, .befell: nil
     }
   }
 }

@@ -75,7 +75,7 @@ extension Internet {
     guard has(socket), self[socket].stage != .gone else { return }
     let host = self[socket].host
     if self[socket].stage == .queued {
-      self[host].listeners[self[connection: socket].port]?.queue.removeAll { $0 == socket }
+      self[host].listeners[self[connection: socket].port]?.unqueue(socket)
     }
     self[host].sockets -= 1
     self[socket].stage = .gone
@@ -234,7 +234,7 @@ extension Internet {
     guard has(server), self[server].stage == .queued else { return }
     let host = self[server].host
     let port = self[connection: server].port
-    self[host].listeners[port]?.queue.removeAll { $0 == server }
+    self[host].listeners[port]?.unqueue(server)
     self[server].stage = .open
     if let script = self[host].listeners[port]?.service.script {
       self[server].script = ScriptState(acts: script)

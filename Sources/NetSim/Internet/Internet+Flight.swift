@@ -33,7 +33,6 @@ extension Internet {
 
   private mutating func depart(_ socket: SocketID, _ count: Int, behind rest: Int) {
     let transit = self[way: socket].send(byteCount: count, at: now)
-    wakeRadio(socket)
     switch passes(from: socket) {
     case .open: break
     case .severed: return lose(socket)
@@ -76,7 +75,6 @@ extension Internet {
     let place = max(self[from: socket].departed, self[from: socket].limit)
     self[from: socket].departed = place
     let transit = self[way: socket].send(byteCount: place - self[from: socket].arrived, at: now)
-    wakeRadio(socket)
     arrive(socket, at: transit.arrives)
     return true
   }

@@ -41,12 +41,6 @@ extension Internet {
 
   /// How long a packet without payload takes that leaves the socket now.
   mutating func delay(from socket: SocketID) -> TimeSpan {
-    defer { wakeRadio(socket) }
-    return self[way: socket].delay(at: now)
-  }
-
-  /// What leaves by one direction of a link keeps the radio awake for both.
-  mutating func wakeRadio(_ socket: SocketID) {
-    links[self[connection: socket].link][from: socket.side.other].otherDirectionUsed(at: now)
+    self[way: socket].delay(at: now)
   }
 }

@@ -191,7 +191,9 @@ extension Internet {
     case .answerLookup(let lookup): answer(lookup)
     case .sayByServer(let socket, let words, let closes): say(words, by: socket, closes)
     case .resetByServer(let socket): reset(socket, at: now)
-    case .fault(let number): apply(faults[number])
+    case .fault(let number):
+      tell(.befell(faults[number]))
+      apply(faults[number])
     }
   }
 }

@@ -2,15 +2,15 @@ public import ConnectionFSM
 
 /// One direction of a link: what is configured.
 ///
-/// Links carry the bytes of connections, not packets: a loss is a wait, and a queue that is full makes
-/// the sender wait.
+/// Links carry the bytes of connections, not packets: a loss is a wait, and a queue that is full
+/// makes the sender wait.
 public struct Channel: Equatable, Sendable {
   /// How long a packet is under way.
   public var latency: Latency
   /// How fast bytes get through the narrowest place; nil: however many at once.
   public var rate: DataRate?
-  /// How many bytes the queue before the narrowest place holds; nil: any number. TCP waits for room,
-  /// no byte is lost. Without a rate there is no queue.
+  /// How many bytes the queue before the narrowest place holds; nil: any number. TCP waits for
+  /// room, no byte is lost. Without a rate there is no queue.
   public var buffer: Int?
   /// How packets are lost.
   public var loss: Loss

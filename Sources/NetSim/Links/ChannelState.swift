@@ -36,7 +36,9 @@ package struct ChannelState: Sendable {
     self.channel = channel
     latencies = RandomStream(seed: seed, name: name + "/latency")
     lossState = LossState(channel.loss, stream: RandomStream(seed: seed, name: name + "/loss"))
-    spikes = channel.spikes.map { SpikeState($0) }
+    spikes = channel.spikes.map {
+      SpikeState($0, stream: RandomStream(seed: seed, name: name + "/spikes"))
+    }
     var pair = RandomStream(seed: seed, name: name + "/pair")
     permanent = channel.latency.pairwise.map { pair.span(in: $0) } ?? .zero
   }
@@ -61,7 +63,7 @@ package struct ChannelState: Sendable {
   }
 
   /// The other direction was used: the radio of a device is one for both.
-  package mutating func otherDirectionUsed(at now: Instant) { use(at: now) }
+  package mutating func shareRadio(with other: ChannelState) { use(at: other.lastUse) }
 
   /// When the queue has room again for so many bytes; nil: now. A piece that is larger than the
   /// whole queue has room in an empty one.

@@ -11,6 +11,9 @@ public struct Latency: Equatable, Sendable {
     case constant(TimeSpan)
     /// Anything in the range, ends included.
     case uniform(ClosedRange<TimeSpan>)
+    /// The shortest and an exponential part of this mean on top of it: mostly close to the
+    /// shortest, now and then several times the mean (TigerBeetle's simulator: 30 to 100 ms).
+    case exponential(minimum: TimeSpan, mean: TimeSpan)
     /// Mostly anything in the fast range; so often in ten thousand, anything in the slow one. The
     /// network of FoundationDB's simulator is 100 to 800 µs, and in 10 of 10,000 up to 100 ms.
     case bimodal(
@@ -53,6 +56,7 @@ extension Latency.Shape {
     switch self {
     case .constant(let span): return span
     case .uniform(let range): return stream.span(in: range)
+    case .exponential(let minimum, let mean): return minimum + stream.exponential(mean: mean)
     case .bimodal(let fast, let slow, let share):
       let isSlow = stream.hits(perTenThousand: share)
       return stream.span(in: isSlow ? slow : fast)

@@ -15,6 +15,15 @@ public struct LinkError: Error, Equatable, CustomStringConvertible {
   public var description: String { "link: \(knob): \(mend)" }
 }
 
+extension LinkProfile {
+  /// Throws the first thing that is wrong with the link.
+  package func validate() throws(LinkError) {
+    try up.validate("up.")
+    try down.validate("down.")
+    try resolverDelay.requireSpan("resolverDelay")
+  }
+}
+
 extension Channel {
   /// Throws the first thing that is wrong with a direction of a link.
   /// - Parameter place: What stands before the knob in the error, as in `up.`.
@@ -38,6 +47,9 @@ extension Latency {
     switch shape {
     case .constant(let span): try span.requireSpan(place + ".constant")
     case .uniform(let range): try range.lowerBound.requireSpan(place + ".uniform")
+    case .exponential(let minimum, let mean):
+      try minimum.requireSpan(place + ".exponential.minimum")
+      try mean.requireSpan(place + ".exponential.mean")
     case .bimodal(let fast, let slow, let share):
       try fast.lowerBound.requireSpan(place + ".bimodal.fast")
       try slow.lowerBound.requireSpan(place + ".bimodal.slow")
@@ -71,7 +83,7 @@ extension Loss {
   func validate(_ place: String) throws(LinkError) {
     switch self {
     case .none: break
-    case .random(let share): try Latency.requireShare(share, place + ".perTenThousand")
+    case .independent(let share): try Latency.requireShare(share, place + ".perTenThousand")
     case .bursts(let meanGood, let meanBad):
       guard meanGood >= 1 else { throw LinkError(place + ".meanGood", "must be 1 at least") }
       guard meanBad >= 1 else { throw LinkError(place + ".meanBad", "must be 1 at least") }
@@ -89,6 +101,9 @@ extension Spikes {
       guard opening + closing <= every else {
         throw LinkError(place, "opening and closing must not be longer than the period together")
       }
+    case .poisson(let meanGap, let hold):
+      try meanGap.requirePositive(place + ".meanGap")
+      try hold.requireSpan(place + ".hold")
     }
   }
 }

@@ -1,12 +1,12 @@
 /// How packets are lost on a link, one way.
 ///
-/// A connection never misses a byte for it: TCP sends again what was lost, and the loss is felt as a
-/// stall and a burst behind it.
+/// A connection never misses a byte for it: TCP sends again what was lost, and the loss is felt as
+/// a stall and a burst behind it.
 public enum Loss: Equatable, Sendable {
   /// Never.
   case none
   /// Each by itself, so many in ten thousand: 200 is 2 %.
-  case random(perTenThousand: Int)
+  case independent(perTenThousand: Int)
   /// In bursts: a stretch of so many packets on average gets through, then one of so many on
   /// average is lost (Gilbert and Elliott; the model of netem and str0m). At least 1 each.
   case bursts(meanGood: Int, meanBad: Int)
@@ -27,7 +27,7 @@ struct LossState: Sendable {
   mutating func losesNext() -> Bool {
     switch loss {
     case .none: return false
-    case .random(let share): return stream.hits(perTenThousand: share)
+    case .independent(let share): return stream.hits(perTenThousand: share)
     case .bursts(let meanGood, let meanBad):
       // The chance to leave a state that lasts n packets on average is 1/n.
       let mean = max(1, isInBurst ? meanBad : meanGood)

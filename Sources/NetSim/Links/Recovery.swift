@@ -1,9 +1,9 @@
 package import ConnectionFSM
 
 extension RetransmissionLadder {
-  /// The ladder of a connection that has measured its round trips so: the first wait is the smoothed
-  /// round trip and four times its variation (RFC 6298 section 2), not below the ladder's own, and
-  /// 1 s as long as nothing was measured.
+  /// The ladder of a connection that has measured its round trips so: the first wait is the
+  /// smoothed round trip and four times its variation (RFC 6298 section 2), not below the ladder's
+  /// own, and 1 s as long as nothing was measured.
   package func timed(by roundTrip: RoundTrip?) -> RetransmissionLadder {
     guard let roundTrip else { return starting(at: max(first, .seconds(1))) }
     let twice = roundTrip.variation + roundTrip.variation

@@ -58,8 +58,8 @@ extension RetransmissionLadder {
   /// The same ladder with another first wait: the time-out that follows from a connection's round
   /// trips.
   ///
-  /// It has the retries that last as long as those of the ladder before: Linux counts time, and gives
-  /// up at the first time-out that is not before 924.6 s.
+  /// It has the retries that last as long as those of the ladder before: Linux counts time, and
+  /// gives up at the first time-out that is not before 924.6 s.
   public func starting(at first: TimeSpan) -> RetransmissionLadder {
     var ladder = self
     ladder.first = first

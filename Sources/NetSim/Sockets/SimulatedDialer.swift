@@ -27,16 +27,13 @@ public final class SimulatedDialer: ByteStreamDialer {
   }
 }
 
-/// The protocol of ``SimulatedInternet/transport(from:on:)`` over its streams.
+/// A transport over a ``SimulatedInternet`` that speaks ``SimulatedProtocol``.
 public typealias SimulatedTransport = StreamTransport<SimulatedDialer, SimulatedProtocol>
 
 extension SimulatedInternet {
   /// Carries the messages of a connection from a host, where bytes and framings do not matter: with
   /// pings, acknowledgements and an orderly end.
-  /// - Parameter loop: Where the programs of the host run; nil is the internet's own loop.
-  public func transport(
-    from host: HostID, on loop: (any EventLoop)? = nil
-  ) -> sending SimulatedTransport {
-    StreamTransport(dialer(from: host, on: loop)) { SimulatedProtocol() }
+  public func transport(from host: HostID) -> sending SimulatedTransport {
+    StreamTransport(dialer(from: host)) { SimulatedProtocol() }
   }
 }

@@ -1,17 +1,19 @@
 public import ConnectionFSM
 
-/// An ``Internet`` that lives on an event loop: programs dial, listen and talk over it, and it moves
-/// on with the loop's time.
+/// An ``Internet`` in ``VirtualTime``: programs dial, listen and talk over it, each host's on a loop
+/// of its own.
 ///
-/// Confined to the thread of the loop, as are the loops of the programs on its hosts. `Sendable`
-/// only in that its reference may be captured by tasks that prefer such a loop.
+/// Confined to the simulation's thread. `Sendable` only in that its reference may be captured by
+/// tasks of the simulation.
 public final class SimulatedInternet: @unchecked Sendable {
   private var state: Internet
-  private let loop: any EventLoop
+  private let loop: SimulatedEventLoop
+  private var armedAt: Instant?
   private var streams: [SocketID: WeakStream] = [:]
   private var lookups: [LookupID: WeakStream] = [:]
   private var listeners: [Port: Listener] = [:]
   private var devices: [HostID: Device] = [:]
+  private var faultHandlers: [(Fault) -> Void] = []
 
   private struct Port: Hashable {
     let host: HostID
@@ -19,22 +21,24 @@ public final class SimulatedInternet: @unchecked Sendable {
   }
 
   private struct Listener {
-    let loop: any EventLoop
     let accept: (SimulatedStream) -> Void
   }
 
   /// What hears of a device's life.
   private struct Device {
     var pathChanged: [(Path) -> Void] = []
-    var sleeper: (any DeviceSleeper)?
+    var loop: SimulatedEventLoop?
   }
 
   private struct WeakStream {
     weak var stream: SimulatedStream?
   }
 
-  /// Lets an internet live on a loop, whose time must not be behind the internet's.
-  public init(_ internet: Internet, on loop: any EventLoop) {
+  /// Lets an internet live in the time of a simulation.
+  /// - Parameters:
+  ///   - internet: What it is like; its own time must not be ahead.
+  ///   - loop: The simulation's main loop.
+  public init(_ internet: Internet, on loop: SimulatedEventLoop) {
     state = internet
     self.loop = loop
     rearm()
@@ -45,9 +49,6 @@ public final class SimulatedInternet: @unchecked Sendable {
 
   /// How many sockets programs hold.
   public var liveSockets: Int { state.liveSockets }
-
-  /// The loop it lives on.
-  public var eventLoop: any EventLoop { loop }
 
   /// Changes it: adds hosts, serves ports, injects faults.
   @discardableResult
@@ -66,9 +67,17 @@ public final class SimulatedInternet: @unchecked Sendable {
     devices[host, default: Device()].pathChanged.append(handler)
   }
 
-  /// What stands still when the host does.
-  func attach(_ sleeper: any DeviceSleeper, to host: HostID) {
-    devices[host, default: Device()].sleeper = sleeper
+  /// Tells of every fault that befalls from now on, at that moment.
+  public func observeFaults(_ handler: @escaping (Fault) -> Void) { faultHandlers.append(handler) }
+
+  /// Where the programs of a host run: a loop that sleeps when the device does.
+  /// - Parameter skew: By how many millionths its clock is fast, or slow if negative; what the first
+  ///   call for a host says holds.
+  public func loop(of host: HostID, skew: Int32 = 0) -> SimulatedEventLoop {
+    if let loop = devices[host]?.loop { return loop }
+    let made = loop.time.makeLoop(skew: skew)
+    devices[host, default: Device()].loop = made
+    return made
   }
 
   /// Serves a port by a program.
@@ -77,38 +86,36 @@ public final class SimulatedInternet: @unchecked Sendable {
   ///   - host: Whose port.
   ///   - port: Its number.
   ///   - service: What the system in front of the program is like; its script is not used.
-  ///   - loop: Where the program runs; nil is the internet's own loop.
   ///   - accept: Gets each new connection, which is open. It must keep it: one that is let go of
   ///     closes.
   public func listen(
-    _ host: HostID, port: UInt16, service: Service = Service(), on loop: (any EventLoop)? = nil,
+    _ host: HostID, port: UInt16, service: Service = Service(),
     _ accept: @escaping (SimulatedStream) -> Void
   ) {
     var service = service
     service.script = nil
     change { $0.listen(host, port: port, service) }
-    listeners[Port(host: host, port: port)] = Listener(loop: loop ?? self.loop, accept: accept)
+    listeners[Port(host: host, port: port)] = Listener(accept: accept)
   }
 
   /// Makes streams that leave from a host.
-  /// - Parameter loop: Where the programs of the host run; nil is the internet's own loop.
-  public func dialer(from host: HostID, on loop: (any EventLoop)? = nil) -> SimulatedDialer {
-    SimulatedDialer(internet: self, host: host, loop: loop ?? self.loop)
+  public func dialer(from host: HostID) -> SimulatedDialer {
+    SimulatedDialer(internet: self, host: host, loop: loop(of: host))
   }
 
-  private func rearm() { loop.arm(self, at: state.nextInstant) }
-}
-
-/// What stands still with a device: its event loop.
-protocol DeviceSleeper: AnyObject {
-  func sleep()
-  func wake()
+  private func rearm() {
+    let next = state.nextInstant
+    guard next != armedAt else { return }
+    armedAt = next
+    loop.arm(self, at: next, actor: VirtualTime.network)
+  }
 }
 
 // MARK: What happens
 
 extension SimulatedInternet: DeadlineHandler {
   public func deadlineReached() {
+    armedAt = nil
     while let occurrence = state.next(through: loop.now) { pass(on: occurrence) }
     rearm()
   }
@@ -123,9 +130,11 @@ extension SimulatedInternet: DeadlineHandler {
     case .resolved(let lookup, let addresses, let cause):
       lookups.removeValue(forKey: lookup)?.stream?.resolved(addresses, cause)
     case .pathChanged(let host, let path):
-      for handler in devices[host]?.pathChanged ?? [] { handler(path) }
-    case .fellAsleep(let host): devices[host]?.sleeper?.sleep()
-    case .woke(let host): devices[host]?.sleeper?.wake()
+      let handlers = devices[host]?.pathChanged ?? []
+      self.loop(of: host).later { for handler in handlers { handler(path) } }
+    case .fellAsleep(let host): devices[host]?.loop?.sleep()
+    case .woke(let host): devices[host]?.loop?.wake()
+    case .befell(let fault): for handler in faultHandlers { handler(fault) }
     }
   }
 
@@ -133,9 +142,10 @@ extension SimulatedInternet: DeadlineHandler {
     guard let listener = listeners[Port(host: host, port: port)] else {
       return change { $0.close(socket, at: loop.now) }
     }
-    let stream = SimulatedStream(accepted: socket, by: self, loop: listener.loop)
+    let device = loop(of: host)
+    let stream = SimulatedStream(accepted: socket, by: self, loop: device)
     streams[socket] = WeakStream(stream: stream)
-    listener.loop.later { listener.accept(stream) }
+    device.later { listener.accept(stream) }
   }
 }
 

@@ -37,18 +37,17 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
   ///   - host: Whose port.
   ///   - port: Its number.
   ///   - service: What the system in front of the program is like; its script is not used.
-  ///   - loop: Where the program runs; nil is the internet's own loop.
   ///   - engine: Makes an engine for each connection.
   ///   - respond: Gets each message, and whom it came from.
   public init(
     _ internet: SimulatedInternet, host: HostID, port: UInt16, service: Service = Service(),
-    on loop: (any EventLoop)? = nil, engine: @escaping () -> Engine,
+    engine: @escaping () -> Engine,
     respond: @escaping (Message, Client) -> Void
   ) {
-    self.loop = loop ?? internet.eventLoop
+    loop = internet.loop(of: host)
     makeEngine = engine
     self.respond = respond
-    internet.listen(host, port: port, service: service, on: self.loop) { [weak self] stream in
+    internet.listen(host, port: port, service: service) { [weak self] stream in
       self?.accept(stream)
     }
   }

@@ -9,6 +9,8 @@ final class Alarm: @unchecked Sendable {
   enum Action {
     case deadline(any DeadlineHandler)
     case sleeper(Sleeper)
+    /// A job by which a sleep on a system's clock ends.
+    case job(UnownedJob)
     /// The device wakes by itself.
     case wake(SimulatedEventLoop)
     /// What waited while the device slept goes on.

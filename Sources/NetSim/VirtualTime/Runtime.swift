@@ -23,8 +23,14 @@ enum Runtime {
     #endif
   }
 
-  private static func function<Function>(_ name: String, as _: Function.Type) -> Function? {
+  static func function<Function>(_ name: String, as _: Function.Type) -> Function? {
     symbol(name).map { unsafeBitCast($0, to: Function.self) }
+  }
+
+  static func variable<Value>(
+    _ name: String, as type: Value.Type
+  ) -> UnsafeMutablePointer<Value>? {
+    symbol(name)?.assumingMemoryBound(to: type)
   }
 }
 
@@ -58,6 +64,12 @@ extension Runtime {
   static func isChild(_ task: UnownedJob) -> Bool {
     guard let flagsOfJob else { return true }
     return flagsOfJob(task) & (1 << 24) != 0
+  }
+
+  /// Whether the task was made with a preference for an executor.
+  static func prefersExecutor(_ task: UnownedJob) -> Bool {
+    guard let flagsOfJob else { return true }
+    return flagsOfJob(task) & (1 << 29) != 0
   }
 
   /// The task as an object. Not for an `async let`, which lives in its parent's memory.

@@ -11,6 +11,9 @@ struct TaskBook {
   private var tidyAt = 256
   /// What the task that is being made is to be called.
   var nextName: String?
+  /// Tasks that the runtime makes to end a sleep on a system clock; they are nobody's.
+  private var helpers: Set<UInt64> = []
+  private(set) var capturedIDs: [UInt64] = []
 
   /// Enters the job's task, if it has one that is new.
   /// - Returns: The record, and whether it is new.
@@ -43,6 +46,20 @@ struct TaskBook {
     return record.description
   }
 
+  mutating func captured(_ task: UnownedJob) {
+    if let id = Runtime.taskID(of: task) { capturedIDs.append(id) }
+  }
+
+  mutating func addHelper(_ job: UnownedJob) {
+    if let id = Runtime.taskID(of: job) { helpers.insert(id) }
+  }
+
+  /// Whether the job is one of a helper, which gives one job more on its way.
+  mutating func helpers(contain job: UnownedJob) -> Bool {
+    guard !helpers.isEmpty, let id = Runtime.taskID(of: job) else { return false }
+    return helpers.remove(id) != nil
+  }
+
   /// The tasks that have not ended, by number. Asked once, see ``Runtime/isUnended(_:)``.
   func unended() -> [TaskRecord] {
     records.values.filter { $0.object.map(Runtime.isUnended) ?? false }
@@ -52,6 +69,8 @@ struct TaskBook {
   /// Forgets tasks that are gone, and children, which come into the book again if they live.
   private mutating func tidy() {
     records = records.filter { $0.value.object != nil }
+    CapturedTasks.remove(capturedIDs.filter { records[$0] == nil })
+    capturedIDs.removeAll { records[$0] == nil }
     tidyAt = max(256, records.count * 2)
   }
 }

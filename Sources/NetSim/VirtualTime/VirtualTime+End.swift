@@ -4,7 +4,7 @@ extension VirtualTime {
   func escaped() -> VirtualTimeError {
     .escaped(
       at: now,
-      foreign.arrivals.map { arrival in
+      escapes.arrivals.map { arrival in
         switch arrival {
         case .job(let id): .foreignJob(task: book.name(ofID: id))
         case .other(let escape): escape
@@ -23,7 +23,7 @@ extension VirtualTime {
       case .deadline(let handler):
         let name = String(describing: type(of: handler))
         left.handlers.append(Leftovers.Waiting(name: name, until: alarm.deadline))
-      case .wake, .resume, nil: break
+      case .job, .wake, .resume, nil: break
       }
     }
     return left
@@ -62,13 +62,16 @@ extension VirtualTime {
 
   func end(failed: Bool) {
     stage = .ended
-    foreign.close(failed: failed)
+    escapes.close(failed: failed)
     takeAlarms()
     // In their order, since what is let go of may do something about it.
     for alarm in alarmsLeft { alarm.action = nil }
     alarmsLeft = []
     ready = []
     for loop in loops { loop.letGo() }
-    loops = []
+    CapturedTasks.remove(book.capturedIDs)
+    // After a failure tasks may be left that refer to the loops without holding them, and a job of
+    // theirs may come at any time: simulation and loops hold each other, and stay for good.
+    if !failed { loops = [] }
   }
 }

@@ -10,7 +10,7 @@ extension VirtualTime {
   /// runs is noted, and fails it.
   func admits(_ escape: @autoclosure () -> Escape) -> Bool {
     guard isCurrent else {
-      _ = foreign.note(.other(escape()))
+      _ = escapes.note(.other(escape()))
       return false
     }
     return stage != .ended
@@ -34,10 +34,57 @@ extension VirtualTime {
   /// A job from another thread fails the run, and is not run: its task may be in the middle of what
   /// the simulation does. After a run that left nothing, a loop may still be an actor's executor,
   /// and the actor goes on elsewhere.
-  private func enqueueForeign(_ job: UnownedJob) {
-    if foreign.note(.job(Runtime.taskID(of: job))) == .endedWell {
+  func enqueueForeign(_ job: UnownedJob) {
+    if escapes.note(.job(Runtime.taskID(of: job))) == .endedWell {
       globalConcurrentExecutor.enqueue(ExecutorJob(job))
     }
+  }
+
+  /// Takes a job that prefers no loop: it runs on the loop where its task was made.
+  func capture(_ job: UnownedJob) {
+    guard stage != .ended else { return enqueueForeign(job) }
+    if book.helpers(contain: job) { return append(ReadyWork(.job(job), on: presentLoop)) }
+    append(ReadyWork(.job(job), on: entered(job)))
+  }
+
+  /// Takes a job of the main actor.
+  func enqueueMain(_ job: UnownedJob) {
+    guard isCurrent, stage != .ended else { return enqueueForeign(job) }
+    append(ReadyWork(.mainJob(job), on: entered(job)))
+  }
+
+  /// Enters the task of a job that came without a loop.
+  private func entered(_ job: UnownedJob) -> SimulatedEventLoop {
+    guard let (record, isNew) = book.note(job, on: presentLoop) else { return presentLoop }
+    if isNew, record.object != nil, !Runtime.prefersExecutor(job) {
+      capturedTasks += 1
+      book.captured(job)
+      CapturedTasks.add(job, of: self)
+      if unstructured == .refused {
+        _ = escapes.note(.other(.unstructured(task: record.description)))
+      }
+    }
+    return record.loop
+  }
+
+  /// On whose behalf something runs; between two pieces of work the main loop.
+  var presentLoop: SimulatedEventLoop { runningLoop ?? loops[0] }
+
+  /// Takes the job by which a sleep on a system clock ends.
+  func wake(
+    _ job: UnownedJob, after delay: TimeSpan?, on loop: SimulatedEventLoop, isSuspending: Bool
+  ) {
+    guard isCurrent, stage != .ended else { return enqueueForeign(job) }
+    guard stage == .running else { return }
+    guard let delay, SystemClocks.areVirtual else {
+      _ = escapes.note(.other(.systemSleep(task: book.currentName())))
+      return
+    }
+    book.addHelper(job)
+    let now = isSuspending ? loop.suspendingNow : loop.now
+    schedule(
+      Alarm(
+        .job(job), on: loop, at: now + delay, actor: loop.number, isSuspending: isSuspending))
   }
 
   /// Puts an alarm where its clock wants it, but not before now.

@@ -21,7 +21,8 @@ public final class VirtualTime: @unchecked Sendable {
   private let limit: Instant
   let jobsPerInstant: Int
 
-  let foreign = ForeignEscapes()
+  let unstructured: UnstructuredTasks
+  let escapes = EscapeNotes()
 
   var stage = Stage.running
   var book = TaskBook()
@@ -35,6 +36,10 @@ public final class VirtualTime: @unchecked Sendable {
   /// On whose behalf something runs at this moment, and the number of the task that ran last.
   var runningLoop: SimulatedEventLoop?
   private var lastTask: UInt64?
+  /// The main actor's executor while this simulation's thread asks for it.
+  private(set) lazy var mainActor = SimulatedMainActor(self)
+  /// How many tasks preferred no loop and were captured, so far; in the simulation.
+  public internal(set) var capturedTasks = 0
 
   /// The actor of what the network does: at one instant before everything on the loops.
   package static let network: UInt32 = 0
@@ -46,7 +51,8 @@ public final class VirtualTime: @unchecked Sendable {
     case ended
   }
 
-  private init(limit: TimeSpan, jobsPerInstant: Int) {
+  private init(limit: TimeSpan, jobsPerInstant: Int, unstructured: UnstructuredTasks) {
+    self.unstructured = unstructured
     self.limit = .origin + limit
     self.jobsPerInstant = jobsPerInstant
   }
@@ -65,22 +71,6 @@ public final class VirtualTime: @unchecked Sendable {
   }
 }
 
-/// A job or a piece of work that is ready, and on which loop.
-struct ReadyWork {
-  enum Kind {
-    case job(UnownedJob)
-    case closure(() -> Void)
-  }
-
-  let kind: Kind
-  let loop: SimulatedEventLoop
-
-  init(_ kind: Kind, on loop: SimulatedEventLoop) {
-    self.kind = kind
-    self.loop = loop
-  }
-}
-
 // MARK: The run
 
 extension VirtualTime {
@@ -93,14 +83,18 @@ extension VirtualTime {
   /// - Parameters:
   ///   - limit: How much virtual time the body may take.
   ///   - jobsPerInstant: How many jobs and deadlines may be served without time passing.
+  ///   - unstructured: What becomes of tasks that prefer no loop.
   ///   - body: What is simulated. It is given the main loop; ``makeLoop(skew:)`` makes more.
   /// - Returns: What the body returned.
   /// - Throws: What the body threw, else ``VirtualTimeError``.
   public static func run<Value>(
     limit: TimeSpan = .seconds(86_400), jobsPerInstant: Int = 100_000,
+    unstructured: UnstructuredTasks = .captured,
     _ body: @escaping (SimulatedEventLoop) async throws -> Value
   ) throws -> Value {
-    let time = VirtualTime(limit: limit, jobsPerInstant: jobsPerInstant)
+    let time = VirtualTime(
+      limit: limit, jobsPerInstant: jobsPerInstant, unstructured: unstructured)
+    _ = Capture.isInstalled && SystemClocks.areVirtual
     return try CurrentSimulation.with(time) { try time.run(body) }
   }
 
@@ -125,10 +119,11 @@ extension VirtualTime {
       try drive { outcome.result != nil }
       try finish()
     } catch {
+      let result = outcome.result
       task.cancel()
       abandon()
       // The body's own error says more than what went wrong because of it.
-      if case .failure(let own) = outcome.result { throw own }
+      if case .failure(let own) = result { throw own }
       throw error
     }
     guard let result = outcome.result else { preconditionFailure("driven until there is one") }
@@ -163,8 +158,14 @@ extension VirtualTime {
     }
     let left = leftovers()
     guard left.isEmpty else { throw VirtualTimeError.leaked(at: now, left) }
+    // What is left of sleeps on system clocks that were cancelled; it only tidies up after them.
+    for alarm in alarmsLeft {
+      if case .job(let job) = alarm.action { append(ReadyWork(.job(job), on: presentLoop)) }
+    }
+    try drainReady()
     end(failed: false)
-    if foreign.isAny { throw escaped() }
+    // One that came while it ended.
+    if escapes.isAny { throw escaped() }
   }
 
   private func drainReady() throws {
@@ -178,6 +179,7 @@ extension VirtualTime {
     ready.removeAll(keepingCapacity: ready.count <= 4096)
     nextReady = 0
     runningLoop = nil
+    if escapes.isAny { throw escaped() }
   }
 
   func perform(_ work: ReadyWork) {
@@ -185,6 +187,11 @@ extension VirtualTime {
     case .job(let job):
       lastTask = Runtime.taskID(of: job)
       job.runSynchronously(on: work.loop.asUnownedTaskExecutor())
+    case .mainJob(let job):
+      lastTask = Runtime.taskID(of: job)
+      job.runSynchronously(
+        isolatedTo: mainActor.asUnownedSerialExecutor(),
+        taskExecutor: work.loop.asUnownedTaskExecutor())
     case .closure(let closure): closure()
     }
   }
@@ -214,6 +221,7 @@ extension VirtualTime {
       alarm.loop?.forget(handler)
       handler.deadlineReached()
     case .sleeper(let sleeper): sleeper.wake()
+    case .job(let job): append(ReadyWork(.job(job), on: presentLoop))
     case .wake(let loop): loop.wake()
     case .resume: alarm.loop?.resume()
     }
@@ -221,7 +229,7 @@ extension VirtualTime {
 
   /// Counts what is about to run, and stops what has left the simulation or never lets time pass.
   private func count(on loop: SimulatedEventLoop?) throws {
-    if foreign.isAny { throw escaped() }
+    if escapes.isAny { throw escaped() }
     guard countAtInstant < jobsPerInstant else {
       let task = lastTask == nil ? "no task" : book.name(ofID: lastTask)
       throw VirtualTimeError.endless(at: now, count: jobsPerInstant, task: task)

@@ -52,7 +52,9 @@ enum Help {
   static let scenarios = """
     Usage: fsm-demo scenarios [NAME]
 
-    Lists the built-in scenarios; with a name, prints that scenario's file.
+    Lists the built-in scenarios: stories, which are files, and conditions, which are links and
+    faults on a simulated internet, each with the source of its figures. With a name, prints that
+    story's file, or what is known of that condition.
 
       fsm-demo scenarios
       fsm-demo scenarios dead-peer > mine.json     a file to start from
@@ -67,12 +69,14 @@ enum Help {
     seed, and steps, each with its time in seconds: what the application does (api.connect,
     api.send …), what the network and the server do (net.open, net.refuse, net.silent_drop …),
     what the device does (dev.sleep …), and what is expected (expect.state …). An unknown event
-    is answered with the list of those there are.
+    is answered with the list of those there are. A condition of the list runs a connection that
+    ships over simulated bytes, with its default policy and a message now and then.
 
-      --seed N         other dice than the scenario's own
+      --seed N         other dice than the scenario's own; 1 for a condition
       --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
 
       fsm-demo simulate --scenario accept-then-drop
+      fsm-demo simulate --scenario commuter
       fsm-demo scenarios dead-peer > mine.json && fsm-demo simulate mine.json --seed 7
 
     Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot

@@ -64,6 +64,7 @@ struct Rig {
     case .pathChanged(_, let path): log.append("path \(path.status) \(milliseconds)")
     case .fellAsleep: log.append("asleep \(milliseconds)")
     case .woke: log.append("awake \(milliseconds)")
+    case .befell: break
     }
   }
 

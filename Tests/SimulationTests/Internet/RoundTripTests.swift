@@ -41,6 +41,21 @@ struct RoundTripTests {
     #expect(arrival(latency: .milliseconds(400), exchanges: 2) == ["server 2100"])
   }
 
+  @Test("a radio wakes up once for a question and its answer")
+  func radio() {
+    let channel = Channel(
+      latency: .constant(.milliseconds(10)),
+      wakeUp: RadioWakeUp(idle: .seconds(10), promotion: .milliseconds(100)))
+    let link = LinkProfile("radio", about: "A radio", source: "", up: channel, down: channel)
+    var rig = Rig(seed: 3, link: link)
+    _ = rig.dial()
+    rig.run(for: .seconds(60))
+    #expect(rig.takeLog() == ["accepted 110", "opened 120"])
+    rig.write("pushed", to: rig.sockets[0])
+    rig.run(for: .seconds(1))
+    #expect(rig.takeLog() == ["client readable 60110"])
+  }
+
   @Test("a handshake that was sent twice measures nothing: the first time-out is 1 s")
   func sentTwice() {
     #expect(arrival(latency: .milliseconds(500), exchanges: 0) == ["server 1500"])

@@ -76,8 +76,10 @@ struct LinkDirectionTests {
     #expect(awake == .milliseconds(50))
     let asleep = state.delay(at: at(20_000))
     #expect(asleep == .milliseconds(150))
-    state.otherDirectionUsed(at: at(25_000))
-    let kept = state.delay(at: at(34_999))
+    var other = ChannelState(channel, seed: 1, name: "link/0/down")
+    _ = other.delay(at: at(25_000))
+    state.shareRadio(with: other)
+    let kept = state.delay(at: at(35_099))
     #expect(kept == .milliseconds(50))
   }
 
@@ -122,7 +124,7 @@ struct LinkDirectionTests {
   @Test("what one direction draws moves nothing in another, and a copy goes the same way")
   func streams() {
     let channel = Channel(
-      latency: .uniform(.zero...(.seconds(1))), loss: .random(perTenThousand: 5000))
+      latency: .uniform(.zero...(.seconds(1))), loss: .independent(perTenThousand: 5000))
     var one = ChannelState(channel, seed: 9, name: "link/0/up")
     var copy = one
     var losing = one

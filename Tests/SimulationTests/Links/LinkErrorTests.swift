@@ -30,6 +30,8 @@ struct LinkErrorTests {
   private static let cases: [(knob: String, channel: Channel)] = [
     ("latency.constant", with(.constant(before))),
     ("latency.uniform", with(.uniform(before...(.zero)))),
+    ("latency.exponential.minimum", with(.exponential(minimum: before, mean: .zero))),
+    ("latency.exponential.mean", with(.exponential(minimum: .zero, mean: before))),
     (
       "latency.bimodal.fast",
       with(.bimodal(fast: before...before, slow: .zero...(.zero), slowPerTenThousand: 0))
@@ -54,7 +56,7 @@ struct LinkErrorTests {
     ("latency.pairwise", changed { $0.latency.pairwise = before...before }),
     ("rate", changed { $0.rate = DataRate(bitsPerSecond: 0) }),
     ("buffer", changed { $0.buffer = 0 }),
-    ("loss.perTenThousand", changed { $0.loss = .random(perTenThousand: -1) }),
+    ("loss.perTenThousand", changed { $0.loss = .independent(perTenThousand: -1) }),
     ("loss.meanGood", changed { $0.loss = .bursts(meanGood: 0, meanBad: 1) }),
     ("loss.meanBad", changed { $0.loss = .bursts(meanGood: 1, meanBad: 0) }),
     ("spikes.every", changed { $0.spikes = .periodic(every: .zero, opening: .zero) }),
@@ -64,6 +66,8 @@ struct LinkErrorTests {
       changed { $0.spikes = .periodic(every: .seconds(1), opening: .zero, closing: before) }
     ),
     ("spikes", changed { $0.spikes = .periodic(every: .seconds(1), opening: .seconds(2)) }),
+    ("spikes.meanGap", changed { $0.spikes = .poisson(meanGap: .zero, hold: .seconds(1)) }),
+    ("spikes.hold", changed { $0.spikes = .poisson(meanGap: .seconds(1), hold: before) }),
     ("wakeUp.idle", changed { $0.wakeUp = RadioWakeUp(idle: .zero, promotion: .zero) }),
     ("wakeUp.promotion", changed { $0.wakeUp = RadioWakeUp(idle: .seconds(1), promotion: before) }),
   ]
@@ -77,6 +81,19 @@ struct LinkErrorTests {
       #expect(error?.mend.contains("must") == true)
       #expect(error?.description == "link: up.\(knob): \(error?.mend ?? "")")
     }
+  }
+
+  @Test("a link names the direction that is wrong, or its resolver")
+  func profiles() throws {
+    let wrong = Self.changed { $0.buffer = 0 }
+    var link = LinkProfile("x", about: "x", source: "x", up: Self.sound, down: wrong)
+    let error = #expect(throws: LinkError.self) { try link.validate() }
+    #expect(error?.knob == "down.buffer")
+    link.down = Self.sound
+    try link.validate()
+    link.resolverDelay = Self.before
+    let late = #expect(throws: LinkError.self) { try link.validate() }
+    #expect(late?.knob == "resolverDelay")
   }
 
   @Test("what cannot be runs all the same: nothing traps, nothing goes back in time")

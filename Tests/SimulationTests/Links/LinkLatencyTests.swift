@@ -20,6 +20,18 @@ struct LinkLatencyTests {
     #expect((50...150).contains(drawn.count { slow.contains($0) }))
   }
 
+  @Test("an exponential part has its mean and its tail, on top of the shortest")
+  func exponential() {
+    let latency = Latency(.exponential(minimum: .milliseconds(20), mean: .milliseconds(50)))
+    let drawn = delays(latency, count: 100_000, seed: 7)
+    #expect(drawn.allSatisfy { $0 >= .milliseconds(20) })
+    // Mean 70 ms, with a standard error of 50/√100000 = 0.158 ms: within five of them.
+    let mean = drawn.reduce(0) { $0 + $1.nanoseconds } / 100_000
+    #expect((69_200_000...70_800_000).contains(mean))
+    // Beyond four means: e⁻⁴ = 1.83 %: 1,832, within 5·√(1832·0.982) = 212.
+    #expect((1620...2044).contains(drawn.count { $0 > .milliseconds(220) }))
+  }
+
   private let table = QuantileTable([
     QuantileTable.Quantile(0, .milliseconds(10)),
     QuantileTable.Quantile(5000, .milliseconds(20)),
@@ -74,6 +86,45 @@ struct LinkLatencyTests {
     #expect(hold(starlink, after: .seconds(45)) == .milliseconds(140))
     #expect(hold(starlink, after: .milliseconds(-1)) == .milliseconds(1))
     #expect(hold(.periodic(every: .zero, opening: .zero), after: .seconds(1)) == .zero)
+  }
+
+  @Test("random spikes come as often as configured, and let nothing overtake")
+  func random() {
+    let channel = Channel(
+      latency: .constant(.milliseconds(20)),
+      spikes: .poisson(meanGap: .seconds(30), hold: .milliseconds(200)))
+    var state = ChannelState(channel, seed: 8, name: "link/0/up")
+    var held = 0
+    var spikes = 0
+    var last = Instant.origin
+    for step in 0..<1_000_000 {
+      let now = Instant.origin + .milliseconds(Int64(step) * 10)
+      let delay = state.delay(at: now)
+      #expect(now + delay >= last)
+      last = now + delay
+      guard delay > .milliseconds(20) else { continue }
+      held += 1
+      if delay > .milliseconds(210) { spikes += 1 }
+    }
+    // 10,000 s with one each 30 s, less the 0.7 % that begin within another: 331 ± 5·√331 = 91.
+    // Each is met by 20 packets, the first of which waits for more than 190 ms.
+    #expect((240...422).contains(spikes), "\(spikes)")
+    #expect((19...21).contains(held / max(1, spikes)))
+  }
+
+  @Test("spikes after a long silence are as likely as before, at the price of one draw")
+  func silence() {
+    let spikes = Spikes.poisson(meanGap: .milliseconds(900), hold: .milliseconds(100))
+    var felt = 0
+    for number in 0..<10_000 {
+      let channel = Channel(latency: .constant(.zero), spikes: spikes)
+      var state = ChannelState(channel, seed: 8, name: "link/\(number)/up")
+      _ = state.delay(at: .origin)
+      let later = state.delay(at: .origin + .seconds(31_536_000))
+      if later > .zero { felt += 1 }
+    }
+    // One starts within the last 100 ms with 1 - e^(-1/9) = 10.52 %: 1,052 ± 5·√(1052·0.895) = 154.
+    #expect((898...1206).contains(felt), "\(felt)")
   }
 
   @Test("an edge that is met by both directions holds a round trip once")

@@ -11,8 +11,8 @@ struct LinkLossTests {
 
   @Test("a handshake is lost with 1-(1-p)² each time it is tried", arguments: [200, 1000])
   func handshake(perTenThousand: Int) {
-    var up = state(.random(perTenThousand: perTenThousand))
-    var down = state(.random(perTenThousand: perTenThousand), "link/0/down")
+    var up = state(.independent(perTenThousand: perTenThousand))
+    var down = state(.independent(perTenThousand: perTenThousand), "link/0/down")
     // One wait takes the handshake beyond 1 s, two beyond 3 s, three beyond 7 s.
     let limits: [TimeSpan] = [.seconds(1), .seconds(3), .seconds(7)]
     var late = [0, 0, 0]
@@ -33,7 +33,7 @@ struct LinkLossTests {
 
   @Test("a lone piece is lost k times or more with p^k")
   func powers() {
-    var link = state(.random(perTenThousand: 1000))
+    var link = state(.independent(perTenThousand: 1000))
     var counts = [0, 0, 0, 0]
     for _ in 0..<200_000 {
       let losses = link.losses()
@@ -76,7 +76,7 @@ struct LinkLossTests {
     var perfect = state(.none)
     let never = perfect.losses()
     #expect(never == 0)
-    var cut = state(.random(perTenThousand: 10_000))
+    var cut = state(.independent(perTenThousand: 10_000))
     let always = cut.losses()
     #expect(always == ChannelState.mostLosses)
     let longest = RetransmissionLadder(first: .seconds(1), retries: 255, linear: 255)
@@ -127,7 +127,7 @@ struct LinkLossTests {
   func piece() {
     let measured = RoundTrip(first: .milliseconds(40))
     var stalls: [TimeSpan: Int] = [:]
-    var link = state(.random(perTenThousand: 100))
+    var link = state(.independent(perTenThousand: 100))
     for _ in 0..<10_000 {
       let stall = link.stall(
         byteCount: 4 * ChannelState.segmentSize, bytesBehind: 0, roundTrip: measured, ladder: .data)
@@ -143,7 +143,7 @@ struct LinkLossTests {
 
   @Test("a FIN is a segment, and before the first acknowledgement each loss costs a second")
   func first() {
-    var link = state(.random(perTenThousand: 5000))
+    var link = state(.independent(perTenThousand: 5000))
     let stalls = (0..<100).map { _ in
       link.stall(byteCount: 0, bytesBehind: 100_000, roundTrip: nil, ladder: .data)
     }

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// What comes from other threads while a simulation runs: noted under a lock, and looked at by the
-/// simulation's thread before each piece of work.
-final class ForeignEscapes: Sendable {
+/// What has left a simulation, or came to it from other threads: noted under a lock, and looked at
+/// by the simulation's thread before each piece of work.
+final class EscapeNotes: Sendable {
   /// An escape of a job knows the number of its task; only the simulation's thread knows the name.
   enum Arrival: Sendable {
     case job(UInt64?)
