@@ -99,7 +99,7 @@ public final class SimulatedInternet: @unchecked Sendable {
   }
 
   /// Makes streams that leave from a host.
-  public func dialer(from host: HostID) -> SimulatedDialer {
+  public func dialer(from host: HostID) -> sending SimulatedDialer {
     SimulatedDialer(internet: self, host: host, loop: loop(of: host))
   }
 
