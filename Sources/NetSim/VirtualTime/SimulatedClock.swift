@@ -16,8 +16,8 @@ public struct SimulatedClock: Clock {
 
   /// Suspends the task until that instant; the tolerance is not used. A deadline that has passed
   /// lets everything run that is ready now.
-  /// - Throws: `CancellationError` as soon as the task is cancelled, and at once when the simulation
-  ///   has ended or the task does not run in it.
+  /// - Throws: `CancellationError` as soon as the task is cancelled, and at once when the
+  ///   simulation has ended or the task does not run in it.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let sleeper = Sleeper(loop: loop)
     try await withTaskCancellationHandler {
@@ -50,7 +50,7 @@ final class Sleeper: @unchecked Sendable {
       return
     }
     self.continuation = continuation
-    task = loop.time.book.currentName()
+    task = loop.time.currentTaskName()
     let alarm = Alarm(
       .sleeper(self), on: loop, at: deadline, actor: loop.number, isSuspending: isSuspending)
     self.alarm = alarm

@@ -25,7 +25,8 @@ struct TaskBook {
     let maker = Runtime.currentTask.flatMap { self.record(of: $0) }
     maker?.learnName()
     let record = TaskRecord(count, name: nextName.take(), maker: maker?.shortName, loop: loop)
-    if !Runtime.isChild(job) { record.object = Runtime.object(job) }
+    if !Runtime.isInParent(job) { record.object = Runtime.object(job) }
+    record.isChild = Runtime.isChild(job)
     records[id] = record
     return (record, true)
   }
@@ -37,13 +38,6 @@ struct TaskBook {
   /// What to call the task with that number of the runtime.
   func name(ofID id: UInt64?) -> String {
     id.flatMap { records[$0] }?.description ?? "a task that the simulation has not seen"
-  }
-
-  /// The task that runs on this thread.
-  func currentName() -> String {
-    guard let record = Runtime.currentTask.flatMap({ record(of: $0) }) else { return "no task" }
-    record.learnName()
-    return record.description
   }
 
   mutating func captured(_ task: UnownedJob) {
@@ -62,11 +56,11 @@ struct TaskBook {
 
   /// The tasks that have not ended, by number. Asked once, see ``Runtime/isUnended(_:)``.
   func unended() -> [TaskRecord] {
-    records.values.filter { $0.object.map(Runtime.isUnended) ?? false }
+    records.values.filter { !$0.isChild && $0.object.map(Runtime.isUnended) ?? false }
       .sorted { $0.number < $1.number }
   }
 
-  /// Forgets tasks that are gone, and children, which come into the book again if they live.
+  /// Forgets tasks that are gone, and every `async let`, which is entered again if it lives.
   private mutating func tidy() {
     records = records.filter { $0.value.object != nil }
     CapturedTasks.remove(capturedIDs.filter { records[$0] == nil })
@@ -83,6 +77,9 @@ final class TaskRecord: CustomStringConvertible {
   let loop: SimulatedEventLoop
   private var name: String?
   private var isAsked = false
+  /// Whether its jobs have left the simulation and were brought back.
+  var isCaptured = false
+  var isChild = false
   weak var object: TaskObject?
 
   init(_ number: Int, name: String?, maker: String?, loop: SimulatedEventLoop) {

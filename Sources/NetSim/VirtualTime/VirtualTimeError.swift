@@ -53,12 +53,12 @@ public enum Escape: Equatable, Sendable {
   case foreignDeviceSleep
   /// A task was made without a preference for a loop, and the run was told to allow none.
   case unstructured(task: String)
-  /// A task sleeps on a clock of the system, which could not be made virtual here.
-  case systemSleep(task: String)
+  /// A task sleeps on a clock of the system with a tolerance, which cannot be made virtual.
+  case tolerantSleep(task: String)
 }
 
-/// What becomes of tasks in a simulation that prefer no loop: `Task { }` and `Task.detached`, unless
-/// they are given an executor preference.
+/// What becomes of tasks in a simulation that prefer no loop: `Task { }` and `Task.detached`,
+/// unless they are given an executor preference.
 public enum UnstructuredTasks: Sendable {
   /// They run in the simulation, on the loop where they were made.
   case captured
@@ -74,8 +74,9 @@ extension Escape: CustomStringConvertible {
     case .foreignDeadline(let handler): "another thread armed \(handler) on a simulated loop"
     case .foreignSleep: "another thread used a simulated clock to sleep, or ended such a sleep"
     case .foreignDeviceSleep: "another thread put a simulated device to sleep or woke it"
-    case .systemSleep(let task):
-      "\(task) sleeps on a clock of the system: give it the loop's clock"
+    case .tolerantSleep(let task):
+      "\(task) sleeps on a clock of the system with a tolerance: leave it out, or use the loop's "
+        + "clock"
     case .unstructured(let task):
       "\(task) prefers no loop: make it with executorPreference, or let the run capture it"
     }
