@@ -37,7 +37,7 @@ final class Sleeper: @unchecked Sendable {
   private var continuation: UnsafeContinuation<Void, any Error>?
   private var alarm: Alarm?
   private var isCancelled = false
-  private(set) var task = ""
+  private var task: TaskRecord?
 
   init(loop: SimulatedEventLoop) { self.loop = loop }
 
@@ -50,12 +50,15 @@ final class Sleeper: @unchecked Sendable {
       return
     }
     self.continuation = continuation
-    task = loop.time.currentTaskName()
+    task = loop.time.currentTask()
     let alarm = Alarm(
       .sleeper(self), on: loop, at: deadline, actor: loop.number, isSuspending: isSuspending)
     self.alarm = alarm
     loop.time.schedule(alarm)
   }
+
+  /// What the task is called.
+  var name: String { task?.description ?? "no task" }
 
   /// The time has come.
   func wake() {

@@ -19,7 +19,7 @@ extension VirtualTime {
     for alarm in alarmsLeft where alarm.actor != Self.network {
       switch alarm.action {
       case .sleeper(let sleeper):
-        left.sleepers.append(Leftovers.Waiting(name: sleeper.task, until: alarm.deadline))
+        left.sleepers.append(Leftovers.Waiting(name: sleeper.name, until: alarm.deadline))
       case .deadline(let handler):
         let name = String(describing: type(of: handler))
         left.handlers.append(Leftovers.Waiting(name: name, until: alarm.deadline))

@@ -66,13 +66,13 @@ extension VirtualTime {
     return record
   }
 
-  /// What the task that runs on this thread is called.
-  func currentTaskName() -> String {
+  /// The task that runs on this thread, with its name.
+  func currentTask() -> TaskRecord? {
     guard let task = Runtime.currentTask, let record = enter(task, on: presentLoop) else {
-      return "no task"
+      return nil
     }
     record.learnName()
-    return record.description
+    return record
   }
 
   /// A job from another thread fails the run, and is not run: its task may be in the middle of what
@@ -92,7 +92,7 @@ extension VirtualTime {
   func wake(_ job: UnownedJob, at instant: Instant, isSuspending: Bool) {
     // Once all is over nobody sleeps any more, and a run that fails wakes nobody by time.
     guard stage == .running else { return }
-    _ = currentTaskName()
+    _ = currentTask()
     book.addHelper(job)
     let loop = presentLoop
     schedule(
@@ -100,7 +100,9 @@ extension VirtualTime {
   }
 
   /// A sleep on a system clock that cannot be virtual.
-  func refuseSleep() { _ = escapes.note(.other(.tolerantSleep(task: currentTaskName()))) }
+  func refuseSleep() {
+    _ = escapes.note(.other(.tolerantSleep(task: currentTask()?.description ?? "a task")))
+  }
 
   /// Puts an alarm where its clock wants it, but not before now.
   func schedule(_ alarm: Alarm) { timetable.schedule(alarm, at: max(now, alarm.due)) }

@@ -25,14 +25,17 @@ public final class VirtualTime: @unchecked Sendable {
   let escapes = EscapeNotes()
 
   var stage = Stage.running
-  var book = TaskBook()
   var loops: [SimulatedEventLoop] = []
-  var timetable = Timetable()
+  // Unchecked: used for every job, and nothing of the user's is called inside of them.
+  @exclusivity(unchecked) var book = TaskBook()
+  @exclusivity(unchecked) var timetable = Timetable()
   /// What the timetable held when it was looked through for what is left.
   var alarmsLeft: [Alarm] = []
+  /// What is served in this turn.
+  private var batch: [Alarm] = []
   /// The line of what is ready: taken out from the front, and emptied as a whole.
-  var ready: [ReadyWork?] = []
-  var nextReady = 0
+  @exclusivity(unchecked) var ready: [ReadyWork?] = []
+  @exclusivity(unchecked) private var nextReady = 0
   private var countAtInstant = 0
   /// On whose behalf something runs at this moment, and the number of the task that ran last.
   var runningLoop: SimulatedEventLoop?
@@ -68,9 +71,10 @@ public final class VirtualTime: @unchecked Sendable {
   /// - Parameter skew: By how many millionths its clock is fast, or slow if negative; at least
   ///   -999,999. Crystals are good to about 100.
   public func makeLoop(skew: Int32 = 0) -> SimulatedEventLoop {
+    let isAdmitted = admits(.foreignDevice)
     let loop = SimulatedEventLoop(
-      time: self, number: UInt32(loops.count + 1), skew: max(skew, -999_999))
-    loops.append(loop)
+      time: self, number: isAdmitted ? UInt32(loops.count + 1) : 0, skew: max(skew, -999_999))
+    if isAdmitted { loops.append(loop) }
     return loop
   }
 }
@@ -212,7 +216,8 @@ extension VirtualTime {
   /// Serves the alarm and all others that are due now. One that is armed meanwhile waits until what
   /// is ready has run.
   private func serveDue(from first: Alarm) throws {
-    var batch = [first]
+    batch.removeAll(keepingCapacity: true)
+    batch.append(first)
     timetable.collectDue(by: now, into: &batch)
     for alarm in batch where alarm.action != nil {
       if let loop = alarm.loop, loop.holds(alarm) { continue }
