@@ -29,6 +29,9 @@ let package = Package(
     .executableTarget(
       name: "transition-bench", dependencies: ["ConnectionFSM"],
       path: "Benchmarks/TransitionBench", swiftSettings: strict),
+    .executableTarget(
+      name: "fleet-bench", dependencies: ["ConnectionFSM", "NetSim"],
+      path: "Benchmarks/FleetBench", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
