@@ -43,15 +43,16 @@ func tunnel() throws {
     internet.inject(.join(phone, interface: 1, sockets: .kept), after: .seconds(40))
 
     let chat = try ChatClient(
-      StreamTransport(internet.dialer(from: phone)) { framing },
+      internet.transport(from: phone) { framing },
       room: Endpoint(host: "chat.example", port: 7000))
     let listener = loop.task("listener") { try await chat.listen() }
     try await loop.clock.sleep(for: .seconds(20))
     #expect(try await chat.say("can you hear me?") == .acknowledged)
     #expect(loop.now > .origin + .seconds(40))
-    #expect(await chat.heard == ["can you hear me?"])
     await chat.leave()
     listener.cancel()
+    try await loop.clock.sleep(for: .seconds(1))
+    #expect(await chat.heard == ["can you hear me?"])
     #expect(internet.liveSockets == 0 && echo.connectionCount == 0)
   }
 }
