@@ -1,8 +1,8 @@
 /// A running 64-bit digest of everything that was added, in its order.
 ///
 /// Two runs with one digest did the same, for all that chance can say: a difference is missed once
-/// in 2⁶⁴. Integers alone, so that the value is the same on every machine, in debug and release, and
-/// with every compiler. It is no defence against somebody who wants two runs to look alike.
+/// in 2⁶⁴. Integers alone, so that the value is the same on every machine, in debug and release,
+/// and with every compiler. It is no defence against somebody who wants two runs to look alike.
 public struct Digest: Hashable, BitwiseCopyable, Sendable {
   private var state: UInt64 = 0x243F_6A88_85A3_08D3  // The first bits of π's fraction.
   private var count: UInt64 = 0

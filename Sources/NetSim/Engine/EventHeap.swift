@@ -1,21 +1,12 @@
 /// One event of a queue, with what orders it.
-@usableFromInline
 struct ScheduledEvent<Event: Sendable>: Sendable {
-  @usableFromInline let instant: Int64
+  let instant: Int64
   /// The actor in the upper half, the actor's own order in the lower.
-  @usableFromInline let order: UInt64
-  @usableFromInline let event: Event
+  let order: UInt64
+  let event: Event
 
-  @inlinable
-  init(instant: Int64, order: UInt64, event: Event) {
-    self.instant = instant
-    self.order = order
-    self.event = event
-  }
+  var actor: UInt32 { UInt32(truncatingIfNeeded: order >> 32) }
 
-  @inlinable var actor: UInt32 { UInt32(truncatingIfNeeded: order >> 32) }
-
-  @inlinable
   @inline(__always)
   func precedes(_ other: ScheduledEvent) -> Bool {
     instant != other.instant ? instant < other.instant : order < other.order
@@ -24,27 +15,21 @@ struct ScheduledEvent<Event: Sendable>: Sendable {
 
 /// A heap with four children a node: shallower than a binary one, and the children of a node lie in
 /// one or two cache lines.
-@usableFromInline
 struct EventHeap<Event: Sendable>: Sendable {
-  @usableFromInline typealias Entry = ScheduledEvent<Event>
+  typealias Entry = ScheduledEvent<Event>
 
-  @usableFromInline var entries: [Entry] = []
+  private(set) var entries: [Entry] = []
 
-  @inlinable
-  init() {}
+  var count: Int { entries.count }
+  var isEmpty: Bool { entries.isEmpty }
+  var first: Entry? { entries.first }
 
-  @inlinable var count: Int { entries.count }
-  @inlinable var isEmpty: Bool { entries.isEmpty }
-  @inlinable var first: Entry? { entries.first }
-
-  @inlinable
   mutating func add(_ entry: Entry) {
     entries.append(entry)
     let last = entries.count - 1
     entries.withUnsafeMutableBufferPointer { Self.rise(entry, from: last, in: $0) }
   }
 
-  @inlinable
   mutating func removeFirst() -> Entry? {
     guard let first = entries.first else { return nil }
     let last = entries.removeLast()
@@ -55,7 +40,6 @@ struct EventHeap<Event: Sendable>: Sendable {
   }
 
   /// Gives away what is later than an instant.
-  @inlinable
   mutating func remove(after instant: Int64, _ body: (Entry) -> Void) {
     var kept = 0
     entries.withUnsafeMutableBufferPointer { heap in
@@ -72,9 +56,8 @@ struct EventHeap<Event: Sendable>: Sendable {
     entries.removeLast(entries.count - kept)
   }
 
-  @inlinable
   @inline(__always)
-  static func rise(_ entry: Entry, from: Int, in heap: UnsafeMutableBufferPointer<Entry>) {
+  private static func rise(_ entry: Entry, from: Int, in heap: UnsafeMutableBufferPointer<Entry>) {
     var place = from
     while place > 0 {
       let parent = (place - 1) >> 2
@@ -85,9 +68,8 @@ struct EventHeap<Event: Sendable>: Sendable {
     heap[place] = entry
   }
 
-  @inlinable
   @inline(__always)
-  static func sink(_ entry: Entry, in heap: UnsafeMutableBufferPointer<Entry>) {
+  private static func sink(_ entry: Entry, in heap: UnsafeMutableBufferPointer<Entry>) {
     var place = 0
     while true {
       let firstChild = place * 4 + 1

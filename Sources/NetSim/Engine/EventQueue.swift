@@ -11,37 +11,33 @@ package import ConnectionFSM
 /// and an event that waits long costs a few copies in a row instead of jumps all over memory: with
 /// 100,000 events to come, half the time of one heap.
 package struct EventQueue<Event: Sendable>: Sendable {
-  @usableFromInline typealias Entry = ScheduledEvent<Event>
+  private typealias Entry = ScheduledEvent<Event>
 
-  @usableFromInline var soon = EventHeap<Event>()
-  @usableFromInline var later = EventShelves<Event>()
+  private var soon = EventHeap<Event>()
+  private var later = EventShelves<Event>()
   /// What is not later than this is soon.
-  @usableFromInline var soonThrough = Int64.max
+  private var soonThrough = Int64.max
   /// How large the heap becomes before what is later in it goes to the shelves.
-  @usableFromInline var heapLimit = 256
+  private var heapLimit = 256
   /// One number for all actors does, since it only decides between events of the same one.
-  @usableFromInline var sequence: UInt32
+  private var sequence: UInt32
   /// How often events came down from the shelves, some dozens at a time.
-  @usableFromInline package internal(set) var batch = 0
+  package private(set) var batch = 0
 
   /// Makes an empty queue.
   /// - Parameter sequence: How many events count as scheduled already; for tests of what happens
   ///   after the last number.
-  @inlinable
   package init(sequence: UInt32 = 0) { self.sequence = sequence }
 
   /// How many events are to come.
-  @inlinable
   package var count: Int { soon.count + later.count }
 
   /// When the next event happens; nil if none is to come.
-  @inlinable
   package var nextInstant: Instant? {
     soon.first.map { Instant(nanoseconds: $0.instant) }
   }
 
   /// Adds an event behind those of the same actor at the same instant.
-  @inlinable
   package mutating func schedule(_ event: Event, at instant: Instant, by actor: UInt32) {
     if sequence == .max { renumber() }
     sequence += 1
@@ -53,13 +49,11 @@ package struct EventQueue<Event: Sendable>: Sendable {
   }
 
   /// Takes the next event out.
-  @inlinable
   package mutating func pop() -> (instant: Instant, event: Event)? {
     next().map { ($0.instant, $0.event) }
   }
 
   /// Takes the next event out, and says whose it is.
-  @inlinable
   package mutating func next() -> (instant: Instant, actor: UInt32, event: Event)? {
     guard let first = soon.removeFirst() else { return nil }
     // At once, so that the next instant is always that of the heap.
@@ -76,9 +70,8 @@ package struct EventQueue<Event: Sendable>: Sendable {
   }
 
   /// Keeps the earliest in the heap and puts the others on the shelves.
-  @inlinable
   @inline(never)
-  mutating func shelve() {
+  private mutating func shelve() {
     guard let first = soon.first else { return }
     later.advance(to: first.instant)
     soonThrough = later.start
@@ -88,9 +81,8 @@ package struct EventQueue<Event: Sendable>: Sendable {
   }
 
   /// Takes the events of the earliest shelf into the heap; if they are many, by smaller shelves.
-  @inlinable
   @inline(never)
-  mutating func refill() {
+  private mutating func refill() {
     while soon.isEmpty, var shelf = later.removeEarliest() {
       soonThrough = shelf.count > 64 ? shelf.first : shelf.last
       while var entries = later.removeBox(of: &shelf) {
@@ -105,9 +97,8 @@ package struct EventQueue<Event: Sendable>: Sendable {
   }
 
   /// Counts anew from the events that are left, in their order.
-  @inlinable
   @inline(never)
-  mutating func renumber() {
+  private mutating func renumber() {
     var left = EventQueue()
     while let (instant, actor, event) = next() { left.schedule(event, at: instant, by: actor) }
     self = left

@@ -9,49 +9,35 @@
 ///
 /// A shelf is a list of boxes of 30 events. All shelves share the boxes, so that in the long run
 /// there are as many as the events need, and nothing is allocated any more.
-@usableFromInline
 struct EventShelves<Event: Sendable>: Sendable {
-  @usableFromInline typealias Entry = ScheduledEvent<Event>
+  typealias Entry = ScheduledEvent<Event>
 
   /// The events from ``first`` to ``last``, taken off; their boxes are to be emptied one by one.
-  @usableFromInline
   struct Shelf {
-    @usableFromInline let first: Int64
-    @usableFromInline let last: Int64
-    @usableFromInline let count: Int
-    @usableFromInline var box: Int32
-
-    @inlinable
-    init(first: Int64, last: Int64, count: Int, box: Int32) {
-      self.first = first
-      self.last = last
-      self.count = count
-      self.box = box
-    }
+    let first: Int64
+    let last: Int64
+    let count: Int
+    var box: Int32
   }
 
-  @usableFromInline var start: Int64 = 0
-  @usableFromInline var count = 0
+  private(set) var start: Int64 = 0
+  private(set) var count = 0
   /// The digits that have shelves which are not empty, and for each digit which.
-  @usableFromInline var digits: UInt64 = 0
-  @usableFromInline var values: [UInt64] = []
+  private var digits: UInt64 = 0
+  private var values: [UInt64] = []
   /// The box of each shelf that is being filled, or none.
-  @usableFromInline var fronts: [Int32] = []
-  @usableFromInline var boxes: [[Entry]] = []
+  private var fronts: [Int32] = []
+  private var boxes: [[Entry]] = []
   /// The box behind a box of the same shelf, or behind an empty one.
-  @usableFromInline var behind: [Int32] = []
-  @usableFromInline var empty: Int32 = -1
+  private var behind: [Int32] = []
+  private var empty = Self.none
 
-  @inlinable static var none: Int32 { -1 }
-  @inlinable static var boxSize: Int { 30 }
-
-  @inlinable
-  init() {}
+  private static var none: Int32 { -1 }
+  private static var boxSize: Int { 30 }
 }
 
 extension EventShelves {
   /// Moves the start; as far as the events allow, which must stay later.
-  @inlinable
   mutating func advance(to instant: Int64) {
     if fronts.isEmpty {
       values = Array(repeating: 0, count: 11)
@@ -61,7 +47,6 @@ extension EventShelves {
   }
 
   /// Adds an event that is later than the start.
-  @inlinable
   mutating func add(_ entry: Entry) {
     let difference = UInt64(bitPattern: entry.instant ^ start)
     let digit = (63 - difference.leadingZeroBitCount) / 6
@@ -78,8 +63,7 @@ extension EventShelves {
     count += 1
   }
 
-  @inlinable
-  mutating func emptyBox(before other: Int32) -> Int32 {
+  private mutating func emptyBox(before other: Int32) -> Int32 {
     if empty == Self.none {
       var box: [Entry] = []
       box.reserveCapacity(Self.boxSize)
@@ -94,7 +78,6 @@ extension EventShelves {
   }
 
   /// Takes the earliest shelf off, and starts there.
-  @inlinable
   mutating func removeEarliest() -> Shelf? {
     guard digits != 0 else { return nil }
     let digit = digits.trailingZeroBitCount
@@ -119,7 +102,6 @@ extension EventShelves {
   }
 
   /// Takes the next box out of a shelf that was taken off. It is to be given back when it is empty.
-  @inlinable
   mutating func removeBox(of shelf: inout Shelf) -> [Entry]? {
     guard shelf.box != Self.none else { return nil }
     let box = Int(shelf.box)
@@ -129,7 +111,6 @@ extension EventShelves {
   }
 
   /// Puts the emptied box of a shelf back to the empty ones.
-  @inlinable
   mutating func giveBack(_ entries: inout [Entry], of shelf: inout Shelf) {
     let box = Int(shelf.box)
     entries.removeAll(keepingCapacity: true)

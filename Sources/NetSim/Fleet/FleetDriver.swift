@@ -25,8 +25,8 @@ struct FleetDriver {
     }
   }
 
-  /// Reads a word of every cache line that the next events will ask for. In a large fleet each event
-  /// would wait for memory by itself, several times; now that of some dozens comes at once.
+  /// Reads a word of every cache line that the next events will ask for. In a large fleet each
+  /// event would wait for memory by itself, several times; now that of some dozens comes at once.
   @inline(never)
   private mutating func lookAhead() {
     guard let machines = UnsafeRawPointer(machines.baseAddress) else { return }

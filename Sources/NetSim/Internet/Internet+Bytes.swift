@@ -117,7 +117,7 @@ extension Internet {
     switch chunking {
     case .whole: return count
     case .single: return min(1, count)
-    case .random(let most):
+    case .atMost(let most):
       let largest = min(count, max(1, most))
       guard largest > 1 else { return largest }
       return 1 + Int(chunks.next(through: UInt64(largest - 1)))

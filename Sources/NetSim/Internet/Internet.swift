@@ -94,7 +94,7 @@ public enum Chunking: Equatable, Sendable {
   /// Not at all.
   case whole
   /// At random, into pieces of at most so many bytes; at least 1. Writes and reads are partial.
-  case random(through: Int)
+  case atMost(Int)
   /// Into single bytes.
   case single
 }

@@ -31,9 +31,18 @@ public final class SimulatedDialer: ByteStreamDialer {
 public typealias SimulatedTransport = StreamTransport<SimulatedDialer, SimulatedProtocol>
 
 extension SimulatedInternet {
-  /// Carries the messages of a connection from a host, where bytes and framings do not matter: with
-  /// pings, acknowledgements and an orderly end.
+  /// Carries the messages of a connection from a host in a protocol of which there is an engine, as
+  /// it will run over sockets.
+  /// - Parameter engine: Makes a fresh engine for each link.
+  public func transport<Engine: ProtocolEngine>(
+    from host: HostID, engine: @escaping @Sendable () -> Engine
+  ) -> sending StreamTransport<SimulatedDialer, Engine> {
+    StreamTransport(dialer(from: host), engine: engine)
+  }
+
+  /// Carries them where bytes and framings do not matter: with pings, acknowledgements and an
+  /// orderly end.
   public func transport(from host: HostID) -> sending SimulatedTransport {
-    StreamTransport(dialer(from: host)) { SimulatedProtocol() }
+    transport(from: host) { SimulatedProtocol() }
   }
 }

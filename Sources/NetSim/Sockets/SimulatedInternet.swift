@@ -1,7 +1,7 @@
 public import ConnectionFSM
 
-/// An ``Internet`` in ``VirtualTime``: programs dial, listen and talk over it, each host's on a loop
-/// of its own.
+/// An ``Internet`` in ``VirtualTime``: programs dial, listen and talk over it, each host's on a
+/// loop of its own.
 ///
 /// Confined to the simulation's thread. `Sendable` only in that its reference may be captured by
 /// tasks of the simulation.
@@ -71,7 +71,8 @@ public final class SimulatedInternet: @unchecked Sendable {
   public func observeFaults(_ handler: @escaping (Fault) -> Void) { faultHandlers.append(handler) }
 
   /// Where the programs of a host run: a loop that sleeps when the device does.
-  /// - Parameter skew: By how many millionths its clock is fast, or slow if negative; what the first
+  /// - Parameter skew: By how many millionths its clock is fast, or slow if negative; what the
+  ///                   first
   ///   call for a host says holds.
   public func loop(of host: HostID, skew: Int32 = 0) -> SimulatedEventLoop {
     if let loop = devices[host]?.loop { return loop }
@@ -99,7 +100,7 @@ public final class SimulatedInternet: @unchecked Sendable {
   }
 
   /// Makes streams that leave from a host.
-  public func dialer(from host: HostID) -> SimulatedDialer {
+  public func dialer(from host: HostID) -> sending SimulatedDialer {
     SimulatedDialer(internet: self, host: host, loop: loop(of: host))
   }
 

@@ -1,12 +1,12 @@
 public import ConnectionFSM
 
-/// A small protocol for simulations where the framing does not matter: messages of any size, text or
-/// binary, acknowledged in order of each lane; pings; an orderly end.
+/// A small protocol for simulations where the framing does not matter: messages of any size, text
+/// or binary, acknowledged in order of each lane; pings; an orderly end.
 ///
 /// A frame is a byte for its kind, a lane and a sequence number, a length, and a payload, all
 /// integers big-endian. Both ends speak it alike. What does not fit it is
 /// `Cause.protocolError`; an end inside a frame is `Cause.truncated`.
-public struct SimulatedProtocol: ProtocolEngine {
+public struct SimulatedProtocol: ProtocolEngine, Sendable {
   private enum Kind: UInt8 {
     case text = 1
     case binary

@@ -56,8 +56,8 @@ struct Timetable {
     queue.schedule(alarm, at: instant, by: alarm.actor)
   }
 
-  /// Notes that an alarm was emptied. Once they may be half of the heap they are thrown out, so that
-  /// a deadline which is moved a million times takes no memory.
+  /// Notes that an alarm was emptied. Once they may be half of the heap they are thrown out, so
+  /// that a deadline which is moved a million times takes no memory.
   mutating func noteEmptied() {
     emptied += 1
     guard emptied > 64, emptied > queue.count / 2 else { return }

@@ -21,9 +21,10 @@ enum Capture {
   private typealias MainExecutorHook =
     @convention(thin) (UnsafeRawPointer) -> UnownedSerialExecutor
 
-  /// Whether the hooks are in place; asking puts them there. They stay: nothing tells when the last
-  /// thread has left one.
-  static let isInstalled: Bool = {
+  /// Puts the hooks in place. They stay: nothing tells when the last thread has left one.
+  static func install() { _ = isInstalled }
+
+  private static let isInstalled: Bool = {
     guard
       let enqueueHook = Runtime.variable("swift_task_enqueueGlobal_hook", as: EnqueueHook?.self),
       let mainExecutorHook = Runtime.variable(

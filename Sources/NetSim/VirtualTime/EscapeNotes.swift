@@ -37,6 +37,9 @@ final class EscapeNotes: Sendable {
     }
   }
 
+  /// What becomes of an arrival now.
+  var answer: Answer { notes.withLock { $0.answer } }
+
   /// What has come so far.
   var arrivals: [Arrival] { notes.withLock { $0.arrivals } }
 

@@ -66,6 +66,19 @@ extension Runtime {
     return flagsOfJob(task) & (1 << 24) != 0
   }
 
+  /// Whether the task lies in its parent's memory, as an `async let` does, and can be held by
+  /// nobody else: a child, but not one in a group.
+  static func isInParent(_ task: UnownedJob) -> Bool {
+    guard let flagsOfJob else { return true }
+    return flagsOfJob(task) & (1 << 24 | 1 << 26) == 1 << 24
+  }
+
+  /// Whether the job is an actor's own, to run the tasks that wait for it.
+  static func isActor(_ job: UnownedJob) -> Bool {
+    guard let flagsOfJob else { return false }
+    return (0xC0...0xC2).contains(flagsOfJob(job) & 0xFF)
+  }
+
   /// Whether the task was made with a preference for an executor.
   static func prefersExecutor(_ task: UnownedJob) -> Bool {
     guard let flagsOfJob else { return true }

@@ -16,8 +16,8 @@ public struct SimulatedClock: Clock {
 
   /// Suspends the task until that instant; the tolerance is not used. A deadline that has passed
   /// lets everything run that is ready now.
-  /// - Throws: `CancellationError` as soon as the task is cancelled, and at once when the simulation
-  ///   has ended or the task does not run in it.
+  /// - Throws: `CancellationError` as soon as the task is cancelled, and at once when the
+  ///   simulation has ended or the task does not run in it.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     let sleeper = Sleeper(loop: loop)
     try await withTaskCancellationHandler {
@@ -37,7 +37,7 @@ final class Sleeper: @unchecked Sendable {
   private var continuation: UnsafeContinuation<Void, any Error>?
   private var alarm: Alarm?
   private var isCancelled = false
-  private(set) var task = ""
+  private var task: TaskRecord?
 
   init(loop: SimulatedEventLoop) { self.loop = loop }
 
@@ -50,12 +50,15 @@ final class Sleeper: @unchecked Sendable {
       return
     }
     self.continuation = continuation
-    task = loop.time.book.currentName()
+    task = loop.time.currentTask()
     let alarm = Alarm(
       .sleeper(self), on: loop, at: deadline, actor: loop.number, isSuspending: isSuspending)
     self.alarm = alarm
     loop.time.schedule(alarm)
   }
+
+  /// What the task is called.
+  var name: String { task?.description ?? "no task" }
 
   /// The time has come.
   func wake() {

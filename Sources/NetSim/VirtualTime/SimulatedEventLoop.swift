@@ -28,6 +28,7 @@ public final class SimulatedEventLoop: EventLoop, SerialExecutor, @unchecked Sen
   /// How long it slept in all, until it last woke, on its own clock.
   private var slept: Int64 = 0
   private var asleepSince = Instant.origin
+  private var wakeAlarm: Alarm?
   private var heldAlarms: [Alarm] = []
   private var heldWork: [ReadyWork] = []
 
@@ -130,22 +131,26 @@ extension SimulatedEventLoop {
   /// The device falls asleep: its tasks, work, deadlines and sleepers wait until ``wake()``, while
   /// other loops go on. What runs at this moment runs on to its next suspension.
   public func sleep() {
-    guard time.admits(.foreignDeviceSleep), device != .asleep else { return }
+    guard time.admits(.foreignDevice), device != .asleep else { return }
     asleepSince = now
     device = .asleep
   }
 
-  /// The device falls asleep and wakes by itself after a span of the world's time.
+  /// The device falls asleep, if it is awake, and wakes by itself after a span of the world's time.
   public func sleep(for span: TimeSpan) {
-    guard time.admits(.foreignDeviceSleep) else { return }
+    guard time.admits(.foreignDevice) else { return }
     sleep()
-    time.schedule(Alarm(.wake(self), on: nil, at: time.now + span, actor: number))
+    if let wakeAlarm { time.empty(wakeAlarm) }
+    let alarm = Alarm(.wake(self), on: nil, at: time.now + span, actor: number)
+    wakeAlarm = alarm
+    time.schedule(alarm)
   }
 
   /// The device wakes: deadlines and sleepers that came due meanwhile are served in order, then the
   /// work that waited.
   public func wake() {
-    guard time.admits(.foreignDeviceSleep), device == .asleep else { return }
+    guard time.admits(.foreignDevice), device == .asleep else { return }
+    if let wakeAlarm = wakeAlarm.take() { time.empty(wakeAlarm) }
     slept += now.nanoseconds - asleepSince.nanoseconds
     device = .waking
     let alarms = heldAlarms

@@ -24,8 +24,10 @@ struct TaskBook {
     count += 1
     let maker = Runtime.currentTask.flatMap { self.record(of: $0) }
     maker?.learnName()
-    let record = TaskRecord(count, name: nextName.take(), maker: maker?.shortName, loop: loop)
-    if !Runtime.isChild(job) { record.object = Runtime.object(job) }
+    let label = TaskLabel(number: count, name: nextName.take())
+    let record = TaskRecord(label, maker: maker?.label, loop: loop)
+    if !Runtime.isInParent(job) { record.object = Runtime.object(job) }
+    record.isChild = Runtime.isChild(job)
     records[id] = record
     return (record, true)
   }
@@ -37,13 +39,6 @@ struct TaskBook {
   /// What to call the task with that number of the runtime.
   func name(ofID id: UInt64?) -> String {
     id.flatMap { records[$0] }?.description ?? "a task that the simulation has not seen"
-  }
-
-  /// The task that runs on this thread.
-  func currentName() -> String {
-    guard let record = Runtime.currentTask.flatMap({ record(of: $0) }) else { return "no task" }
-    record.learnName()
-    return record.description
   }
 
   mutating func captured(_ task: UnownedJob) {
@@ -62,11 +57,11 @@ struct TaskBook {
 
   /// The tasks that have not ended, by number. Asked once, see ``Runtime/isUnended(_:)``.
   func unended() -> [TaskRecord] {
-    records.values.filter { $0.object.map(Runtime.isUnended) ?? false }
-      .sorted { $0.number < $1.number }
+    records.values.filter { !$0.isChild && $0.object.map(Runtime.isUnended) ?? false }
+      .sorted { $0.label.number < $1.label.number }
   }
 
-  /// Forgets tasks that are gone, and children, which come into the book again if they live.
+  /// Forgets tasks that are gone, and every `async let`, which is entered again if it lives.
   private mutating func tidy() {
     records = records.filter { $0.value.object != nil }
     CapturedTasks.remove(capturedIDs.filter { records[$0] == nil })
@@ -75,32 +70,39 @@ struct TaskBook {
   }
 }
 
+/// What a task is called: by its name, or by a number in the order of appearance.
+struct TaskLabel: CustomStringConvertible {
+  let number: Int
+  var name: String?
+
+  var description: String { name.map { "“\($0)”" } ?? "task \(number)" }
+}
+
 /// What is known of one task.
 final class TaskRecord: CustomStringConvertible {
-  let number: Int
-  private let maker: String?
+  private(set) var label: TaskLabel
+  private let maker: TaskLabel?
   /// Where it was made, and where its jobs run if it prefers no loop.
   let loop: SimulatedEventLoop
-  private var name: String?
-  private var isAsked = false
+  private var isAsked: Bool
+  /// Whether its jobs have left the simulation and were brought back.
+  var isCaptured = false
+  var isChild = false
   weak var object: TaskObject?
 
-  init(_ number: Int, name: String?, maker: String?, loop: SimulatedEventLoop) {
-    self.number = number
-    self.name = name
+  init(_ label: TaskLabel, maker: TaskLabel?, loop: SimulatedEventLoop) {
+    self.label = label
     self.maker = maker
     self.loop = loop
-    isAsked = name != nil
+    isAsked = label.name != nil
   }
 
   /// Asks the task for the name that it was made with; to be called while it runs.
   func learnName() {
     guard !isAsked else { return }
     isAsked = true
-    if #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) { name = Task.name }
+    if #available(macOS 26, iOS 26, watchOS 26, tvOS 26, visionOS 26, *) { label.name = Task.name }
   }
 
-  var shortName: String { name.map { "“\($0)”" } ?? "task \(number)" }
-
-  var description: String { maker.map { "\(shortName), made by \($0)" } ?? shortName }
+  var description: String { maker.map { "\(label), made by \($0)" } ?? label.description }
 }

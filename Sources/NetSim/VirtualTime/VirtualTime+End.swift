@@ -19,7 +19,7 @@ extension VirtualTime {
     for alarm in alarmsLeft where alarm.actor != Self.network {
       switch alarm.action {
       case .sleeper(let sleeper):
-        left.sleepers.append(Leftovers.Waiting(name: sleeper.task, until: alarm.deadline))
+        left.sleepers.append(Leftovers.Waiting(name: sleeper.name, until: alarm.deadline))
       case .deadline(let handler):
         let name = String(describing: type(of: handler))
         left.handlers.append(Leftovers.Waiting(name: name, until: alarm.deadline))
@@ -34,8 +34,8 @@ extension VirtualTime {
     for loop in loops { alarmsLeft += loop.letGoOfHeldAlarms() }
   }
 
-  /// Ends a failed run: the body has been cancelled; whoever still sleeps is cancelled too, and what
-  /// tasks do about it is run, within bounds. Tasks that wait for anything else wait for ever.
+  /// Ends a failed run: the body has been cancelled; whoever still sleeps is cancelled too, and
+  /// what tasks do about it is run, within bounds. Tasks that wait for anything else wait for ever.
   func abandon() {
     guard stage == .running else { return }
     stage = .failing
@@ -50,9 +50,7 @@ extension VirtualTime {
 
   private func runBounded() {
     var count = 0
-    while nextReady < ready.count, count < jobsPerInstant {
-      let work = ready[nextReady]
-      nextReady += 1
+    while count < jobsPerInstant, let work = nextWork() {
       count += 1
       runningLoop = work.loop
       perform(work)
@@ -69,9 +67,20 @@ extension VirtualTime {
     alarmsLeft = []
     ready = []
     for loop in loops { loop.letGo() }
+  }
+
+  /// After the thread has left an ended simulation.
+  ///
+  /// Where nothing was left, what came too late (a task that some `deinit` makes) goes on
+  /// elsewhere. After a failure it is dropped; and since tasks may be left that refer to the loops
+  /// without holding them, and a job of theirs may come at any time, the simulation and its loops
+  /// hold each other for good.
+  func letGo() {
+    let late = lateJobs
+    lateJobs = []
+    guard escapes.answer == .endedWell else { return }
     CapturedTasks.remove(book.capturedIDs)
-    // After a failure tasks may be left that refer to the loops without holding them, and a job of
-    // theirs may come at any time: simulation and loops hold each other, and stay for good.
-    if !failed { loops = [] }
+    loops = []
+    for job in late { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
   }
 }

@@ -27,64 +27,81 @@ extension VirtualTime {
   /// Takes a job for a loop.
   func enqueue(_ job: UnownedJob, on loop: SimulatedEventLoop) {
     guard isCurrent, stage != .ended else { return enqueueForeign(job) }
-    _ = book.note(job, on: loop)
+    _ = enter(job, on: loop)
     append(ReadyWork(.job(job), on: loop))
+  }
+
+  /// Takes a job that left the simulation, and runs it on the loop where its task was made.
+  func capture(_ job: UnownedJob) {
+    guard stage != .ended else { return enqueueForeign(job) }
+    if book.helpers(contain: job) { return append(ReadyWork(.job(job), on: presentLoop)) }
+    let record = enter(job, on: presentLoop)
+    if let record, !record.isCaptured {
+      record.isCaptured = true
+      book.captured(job)
+      CapturedTasks.add(job, of: self)
+    }
+    if record == nil, unstructured == .refused, Runtime.isActor(job) {
+      // It runs a task that is isolated to the actor and was never seen by itself.
+      _ = escapes.note(.other(.unstructured(task: "a task in an actor")))
+    }
+    append(ReadyWork(.job(job), on: record?.loop ?? presentLoop))
+  }
+
+  /// Takes a job of the main actor.
+  func enqueueMain(_ job: UnownedJob) {
+    guard isCurrent, stage != .ended else { return enqueueForeign(job) }
+    append(ReadyWork(.mainJob(job), on: enter(job, on: presentLoop)?.loop ?? presentLoop))
+  }
+
+  /// Enters the task of a job into the book; nil if it has none.
+  private func enter(_ job: UnownedJob, on loop: SimulatedEventLoop) -> TaskRecord? {
+    guard let (record, isNew) = book.note(job, on: loop) else { return nil }
+    if isNew, !Runtime.isChild(job), !Runtime.prefersExecutor(job) {
+      capturedTasks += 1
+      if unstructured == .refused {
+        _ = escapes.note(.other(.unstructured(task: record.description)))
+      }
+    }
+    return record
+  }
+
+  /// The task that runs on this thread, with its name.
+  func currentTask() -> TaskRecord? {
+    guard let task = Runtime.currentTask, let record = enter(task, on: presentLoop) else {
+      return nil
+    }
+    record.learnName()
+    return record
   }
 
   /// A job from another thread fails the run, and is not run: its task may be in the middle of what
   /// the simulation does. After a run that left nothing, a loop may still be an actor's executor,
   /// and the actor goes on elsewhere.
   func enqueueForeign(_ job: UnownedJob) {
+    guard !isCurrent else { return lateJobs.append(job) }
     if escapes.note(.job(Runtime.taskID(of: job))) == .endedWell {
       globalConcurrentExecutor.enqueue(ExecutorJob(job))
     }
-  }
-
-  /// Takes a job that prefers no loop: it runs on the loop where its task was made.
-  func capture(_ job: UnownedJob) {
-    guard stage != .ended else { return enqueueForeign(job) }
-    if book.helpers(contain: job) { return append(ReadyWork(.job(job), on: presentLoop)) }
-    append(ReadyWork(.job(job), on: entered(job)))
-  }
-
-  /// Takes a job of the main actor.
-  func enqueueMain(_ job: UnownedJob) {
-    guard isCurrent, stage != .ended else { return enqueueForeign(job) }
-    append(ReadyWork(.mainJob(job), on: entered(job)))
-  }
-
-  /// Enters the task of a job that came without a loop.
-  private func entered(_ job: UnownedJob) -> SimulatedEventLoop {
-    guard let (record, isNew) = book.note(job, on: presentLoop) else { return presentLoop }
-    if isNew, record.object != nil, !Runtime.prefersExecutor(job) {
-      capturedTasks += 1
-      book.captured(job)
-      CapturedTasks.add(job, of: self)
-      if unstructured == .refused {
-        _ = escapes.note(.other(.unstructured(task: record.description)))
-      }
-    }
-    return record.loop
   }
 
   /// On whose behalf something runs; between two pieces of work the main loop.
   var presentLoop: SimulatedEventLoop { runningLoop ?? loops[0] }
 
   /// Takes the job by which a sleep on a system clock ends.
-  func wake(
-    _ job: UnownedJob, after delay: TimeSpan?, on loop: SimulatedEventLoop, isSuspending: Bool
-  ) {
-    guard isCurrent, stage != .ended else { return enqueueForeign(job) }
+  func wake(_ job: UnownedJob, at instant: Instant, isSuspending: Bool) {
+    // Once all is over nobody sleeps any more, and a run that fails wakes nobody by time.
     guard stage == .running else { return }
-    guard let delay, SystemClocks.areVirtual else {
-      _ = escapes.note(.other(.systemSleep(task: book.currentName())))
-      return
-    }
+    _ = currentTask()
     book.addHelper(job)
-    let now = isSuspending ? loop.suspendingNow : loop.now
+    let loop = presentLoop
     schedule(
-      Alarm(
-        .job(job), on: loop, at: now + delay, actor: loop.number, isSuspending: isSuspending))
+      Alarm(.job(job), on: loop, at: instant, actor: loop.number, isSuspending: isSuspending))
+  }
+
+  /// A sleep on a system clock that cannot be virtual.
+  func refuseSleep() {
+    _ = escapes.note(.other(.tolerantSleep(task: currentTask()?.description ?? "a task")))
   }
 
   /// Puts an alarm where its clock wants it, but not before now.

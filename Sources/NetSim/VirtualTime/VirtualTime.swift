@@ -25,21 +25,28 @@ public final class VirtualTime: @unchecked Sendable {
   let escapes = EscapeNotes()
 
   var stage = Stage.running
-  var book = TaskBook()
   var loops: [SimulatedEventLoop] = []
-  var timetable = Timetable()
+  // Unchecked: used for every job, and nothing of the user's is called inside of them.
+  @exclusivity(unchecked) var book = TaskBook()
+  @exclusivity(unchecked) var timetable = Timetable()
   /// What the timetable held when it was looked through for what is left.
   var alarmsLeft: [Alarm] = []
-  var ready: [ReadyWork] = []
-  var nextReady = 0
+  /// What is served in this turn.
+  private var batch: [Alarm] = []
+  /// The line of what is ready: taken out from the front, and emptied as a whole.
+  @exclusivity(unchecked) var ready: [ReadyWork?] = []
+  @exclusivity(unchecked) private var nextReady = 0
   private var countAtInstant = 0
   /// On whose behalf something runs at this moment, and the number of the task that ran last.
   var runningLoop: SimulatedEventLoop?
   private var lastTask: UInt64?
   /// The main actor's executor while this simulation's thread asks for it.
-  private(set) lazy var mainActor = SimulatedMainActor(self)
-  /// How many tasks preferred no loop and were captured, so far; in the simulation.
+  lazy private(set) var mainActor = SimulatedMainActor(self)
+  /// How many tasks that prefer no loop were seen and captured so far; to be asked in the
+  /// simulation.
   public internal(set) var capturedTasks = 0
+  /// Jobs that came when all was over but the calling thread had not left yet.
+  var lateJobs: [UnownedJob] = []
 
   /// The actor of what the network does: at one instant before everything on the loops.
   package static let network: UInt32 = 0
@@ -61,12 +68,13 @@ public final class VirtualTime: @unchecked Sendable {
   public var now: Instant { Instant(nanoseconds: nanoseconds.load(ordering: .relaxed)) }
 
   /// Adds a device or process with a clock of its own; to be called in the simulation.
-  /// - Parameter skew: By how many millionths its clock is fast, or slow if negative; no slower than
+  /// - Parameter skew: By how many millionths its clock is fast, or slow if negative; at least
   ///   -999,999. Crystals are good to about 100.
   public func makeLoop(skew: Int32 = 0) -> SimulatedEventLoop {
+    let isAdmitted = admits(.foreignDevice)
     let loop = SimulatedEventLoop(
-      time: self, number: UInt32(loops.count + 1), skew: max(skew, -999_999))
-    loops.append(loop)
+      time: self, number: isAdmitted ? UInt32(loops.count + 1) : 0, skew: max(skew, -999_999))
+    if isAdmitted { loops.append(loop) }
     return loop
   }
 }
@@ -94,7 +102,9 @@ extension VirtualTime {
   ) throws -> Value {
     let time = VirtualTime(
       limit: limit, jobsPerInstant: jobsPerInstant, unstructured: unstructured)
-    _ = Capture.isInstalled && SystemClocks.areVirtual
+    Capture.install()
+    SystemTime.install()
+    defer { time.letGo() }
     return try CurrentSimulation.with(time) { try time.run(body) }
   }
 
@@ -169,17 +179,24 @@ extension VirtualTime {
   }
 
   private func drainReady() throws {
-    while nextReady < ready.count {
-      let work = ready[nextReady]
-      nextReady += 1
+    while let work = nextWork() {
       if work.loop.holds(work) { continue }
       try count(on: work.loop)
       perform(work)
     }
-    ready.removeAll(keepingCapacity: ready.count <= 4096)
-    nextReady = 0
     runningLoop = nil
     if escapes.isAny { throw escaped() }
+  }
+
+  func nextWork() -> ReadyWork? {
+    while nextReady < ready.count {
+      nextReady += 1
+      if let work = ready[nextReady - 1].take() { return work }
+    }
+    // What a burst needed is not kept for ever.
+    ready.removeAll(keepingCapacity: ready.count <= 4096)
+    nextReady = 0
+    return nil
   }
 
   func perform(_ work: ReadyWork) {
@@ -199,7 +216,8 @@ extension VirtualTime {
   /// Serves the alarm and all others that are due now. One that is armed meanwhile waits until what
   /// is ready has run.
   private func serveDue(from first: Alarm) throws {
-    var batch = [first]
+    batch.removeAll(keepingCapacity: true)
+    batch.append(first)
     timetable.collectDue(by: now, into: &batch)
     for alarm in batch where alarm.action != nil {
       if let loop = alarm.loop, loop.holds(alarm) { continue }

@@ -49,16 +49,16 @@ public enum Escape: Equatable, Sendable {
   /// Code outside of the simulation sleeps on a simulated clock, or a task that does was cancelled
   /// from another thread.
   case foreignSleep
-  /// Another thread put a device to sleep or woke it.
-  case foreignDeviceSleep
+  /// Another thread made a device, put one to sleep or woke one.
+  case foreignDevice
   /// A task was made without a preference for a loop, and the run was told to allow none.
   case unstructured(task: String)
-  /// A task sleeps on a clock of the system, which could not be made virtual here.
-  case systemSleep(task: String)
+  /// A task sleeps on a clock of the system with a tolerance, which cannot be made virtual.
+  case tolerantSleep(task: String)
 }
 
-/// What becomes of tasks in a simulation that prefer no loop: `Task { }` and `Task.detached`, unless
-/// they are given an executor preference.
+/// What becomes of tasks in a simulation that prefer no loop: `Task { }` and `Task.detached`,
+/// unless they are given an executor preference.
 public enum UnstructuredTasks: Sendable {
   /// They run in the simulation, on the loop where they were made.
   case captured
@@ -73,9 +73,10 @@ extension Escape: CustomStringConvertible {
     case .foreignWork: "another thread gave work to a simulated loop"
     case .foreignDeadline(let handler): "another thread armed \(handler) on a simulated loop"
     case .foreignSleep: "another thread used a simulated clock to sleep, or ended such a sleep"
-    case .foreignDeviceSleep: "another thread put a simulated device to sleep or woke it"
-    case .systemSleep(let task):
-      "\(task) sleeps on a clock of the system: give it the loop's clock"
+    case .foreignDevice: "another thread made a simulated device, put it to sleep or woke it"
+    case .tolerantSleep(let task):
+      "\(task) sleeps on a clock of the system with a tolerance: leave it out, or use the loop's "
+        + "clock"
     case .unstructured(let task):
       "\(task) prefers no loop: make it with executorPreference, or let the run capture it"
     }

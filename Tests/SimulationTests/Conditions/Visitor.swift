@@ -71,6 +71,7 @@ struct Visitor {
     case .pathChanged(_, let path): note("path \(path.status) \(path.interface)")
     case .fellAsleep: note("asleep")
     case .woke: note("awake")
+    case .befell: break
     }
   }
 

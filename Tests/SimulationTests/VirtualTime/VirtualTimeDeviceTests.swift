@@ -180,6 +180,26 @@ struct VirtualTimeDeviceTests {
     #expect(instant == .origin + .seconds(101))
   }
 
+  @Test("a device that is woken early is not woken again by what it had planned")
+  func wokenEarly() throws {
+    let instant = try VirtualTime.run { loop in
+      let phone = loop.time.makeLoop()
+      let task = phone.task("worker") {
+        try await phone.clock.sleep(for: .seconds(8))
+        return loop.now
+      }
+      try await loop.clock.sleep(for: .seconds(1))
+      phone.sleep(for: .seconds(9))
+      try await loop.clock.sleep(for: .seconds(4))
+      phone.wake()
+      phone.sleep()
+      try await loop.clock.sleep(for: .seconds(20))
+      phone.wake()
+      return try await task.value
+    }
+    #expect(instant == .origin + .seconds(25))
+  }
+
   @Test("a run whose devices all sleep for good is stuck, and says who waits")
   func sleepsForGood() throws {
     let error = try #require(throws: VirtualTimeError.self) {

@@ -109,6 +109,101 @@ struct VirtualTimeEscapeTests {
     }
   }
 
+  @Test("actors may be waited for by many where unstructured tasks are refused")
+  func refusedActors() throws {
+    let total = try VirtualTime.run(unstructured: .refused) { loop in
+      let counter = Counter()
+      await withTaskGroup { group in
+        for _ in 0..<20 {
+          group.addTask { for _ in 0..<5 { _ = await counter.next() } }
+        }
+      }
+      return await counter.next()
+    }
+    #expect(total == 101)
+  }
+
+  private actor Starter {
+    private(set) var count = 0
+
+    func start() {
+      Task {
+        count += 1
+        try await Task.sleep(for: .seconds(1))
+        count += 1
+      }
+    }
+  }
+
+  @Test("a task that an actor makes runs in the simulation, and is refused if that is asked for")
+  func actorTasks() throws {
+    let count = try VirtualTime.run { loop in
+      let starter = Starter()
+      await starter.start()
+      try await loop.clock.sleep(for: .seconds(2))
+      return await starter.count
+    }
+    #expect(count == 2)
+    let error = try #require(throws: VirtualTimeError.self) {
+      try VirtualTime.run(unstructured: .refused) { loop in
+        await Starter().start()
+        try await loop.clock.sleep(for: .seconds(2))
+      }
+    }
+    guard case .escaped(_, let escapes) = error else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(escapes == [.unstructured(task: "task 2")])
+  }
+
+  @Test("a task that is made while the last objects go is not lost, nor in the simulation")
+  func lateTask() async throws {
+    final class Parting: DeadlineHandler, @unchecked Sendable {
+      let done: AsyncStream<Void>.Continuation
+      init(_ done: AsyncStream<Void>.Continuation) { self.done = done }
+      func deadlineReached() {}
+      deinit {
+        let done = done
+        _ = ContinuousClock.now
+        Task { done.finish() }
+      }
+    }
+    let (stream, continuation) = AsyncStream<Void>.makeStream()
+    try VirtualTime.run { loop in
+      loop.arm(Parting(continuation), at: .origin + .seconds(1), actor: VirtualTime.network)
+    }
+    for await _ in stream {}
+  }
+
+  @Test("many captured tasks, most of them gone, are kept apart from those that live")
+  func manyTasks() throws {
+    let (sum, captured) = try VirtualTime.run { loop in
+      let counter = Counter()
+      let lasting = Task {
+        await withTaskGroup { group in
+          for _ in 0..<10 {
+            group.addTask {
+              try? await loop.clock.sleep(for: .seconds(100))
+              _ = await counter.next()
+            }
+          }
+        }
+      }
+      for _ in 0..<5_000 {
+        Task {
+          try? await Task.sleep(for: .milliseconds(1))
+          _ = await counter.next()
+        }
+        try await loop.clock.sleep(for: .milliseconds(2))
+      }
+      await lasting.value
+      return (await counter.next(), loop.time.capturedTasks)
+    }
+    #expect(sum == 5_011)
+    #expect(captured == 5_001)
+  }
+
   @Test("sleeps on the system's clocks take virtual time, to the nanosecond")
   func systemSleeps() throws {
     let instants = try VirtualTime.run { loop in
@@ -151,6 +246,20 @@ struct VirtualTimeEscapeTests {
     #expect(instant == .origin + .seconds(1))
   }
 
+  @Test("a sleep on a system's clock with a tolerance fails the run by name")
+  func tolerantSleep() throws {
+    let error = try #require(throws: VirtualTimeError.self) {
+      try VirtualTime.run { _ in
+        try await Task.sleep(for: .seconds(1), tolerance: .seconds(1))
+      }
+    }
+    guard case .escaped(_, let escapes) = error else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(escapes == [.tolerantSleep(task: "“body”")])
+  }
+
   @Test("the main actor's code runs in the simulation, isolated")
   func mainActor() throws {
     let lines = try VirtualTime.run { loop in
@@ -166,6 +275,46 @@ struct VirtualTimeEscapeTests {
       return await screen.lines
     }
     #expect(lines == ["one", "two", "three at 1000000000", "four"])
+  }
+
+  @MainActor
+  @Test("a run may be called on the main actor, whose code the body then is")
+  func onMainActor() throws {
+    let screen = Screen()
+    try VirtualTime.run { loop in
+      screen.show("start")
+      try await loop.clock.sleep(for: .seconds(1))
+      screen.show("end")
+    }
+    #expect(screen.lines == ["start", "end"])
+  }
+
+  private actor Resident {
+    private let loop: SimulatedEventLoop
+    private var visits = 0
+
+    init(_ loop: SimulatedEventLoop) { self.loop = loop }
+
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    func visit() async throws -> Int {
+      visits += 1
+      preconditionIsolated()
+      try await Task.sleep(for: .seconds(1))
+      preconditionIsolated()
+      return visits
+    }
+  }
+
+  @Test("a loop is an actor's serial executor too")
+  func serialExecutor() throws {
+    let visits = try VirtualTime.run { loop in
+      let resident = Resident(loop.time.makeLoop())
+      async let first = resident.visit()
+      async let second = resident.visit()
+      return try await (first, second)
+    }
+    #expect(visits == (2, 2))
   }
 
   @Test("work from another thread fails the run by name, and is not run")
@@ -222,6 +371,7 @@ struct VirtualTimeEscapeTests {
       try VirtualTime.run { loop in
         onAnotherThread { loop.arm(Handler(), at: .origin) }
         onAnotherThread { loop.sleep() }
+        onAnotherThread { _ = loop.time.makeLoop() }
         try await loop.clock.sleep(for: .seconds(1))
       }
     }
@@ -229,7 +379,7 @@ struct VirtualTimeEscapeTests {
       Issue.record("\(error)")
       return
     }
-    #expect(escapes == [.foreignDeadline(handler: "Handler"), .foreignDeviceSleep])
+    #expect(escapes == [.foreignDeadline(handler: "Handler"), .foreignDevice, .foreignDevice])
   }
 
   @Test("two simulations at once, on two threads, disturb neither each other nor other tasks")

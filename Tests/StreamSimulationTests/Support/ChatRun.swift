@@ -49,6 +49,16 @@ struct ChatRun {
     var liveSockets = 0
     /// When the last message, offered after the healing, was acknowledged.
     var healthyAt: Instant?
+
+    /// What the trace, the server and the application saw, in one number.
+    var digest: String {
+      var digest = Digest()
+      let text = TraceText(colour: false)
+      for record in records { digest.add(text.line(record)) }
+      for (connection, label) in received { digest.add("\(connection) \(label)") }
+      for label in delivered { digest.add(label) }
+      return String(digest.value, radix: 16)
+    }
   }
 
   /// What the run's tasks tell.
@@ -98,8 +108,9 @@ struct ChatRun {
   ) async throws {
     let framing = try DelimiterFraming(
       delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
-    let transport = StreamTransport(world.dialer(from: host)) { framing }
-    let connection = try Connection(transport, policy: policy, seed: seed) {
+    let connection = try Connection(
+      world.transport(from: host) { framing }, policy: policy, seed: seed
+    ) {
       notes.report.records.append($0)
     }
     world.observePath(of: host) { [weak connection] in connection?.pathChanged(to: $0) }
@@ -147,7 +158,8 @@ struct ChatRun {
   /// Sends now and then, each message from a task of its own; some of them from tasks that nobody
   /// keeps.
   private static func talk(
-    _ lane: UInt8, _ seed: UInt64, _ padding: Int, _ loop: SimulatedEventLoop, _ connection: Connection,
+    _ lane: UInt8, _ seed: UInt64, _ padding: Int, _ loop: SimulatedEventLoop,
+    _ connection: Connection,
     _ ledger: Ledger
   ) async {
     var draws = RandomStream(seed: seed, name: "chat/talk/\(lane)")

@@ -5,7 +5,8 @@ import NetSim
 /// testing), and healed at the end.
 struct ChatWeather {
   enum Family: CaseIterable {
-    case blocks, holds, severs, cuts, resets, closes, crashes, refusals, leaving, switching, sleeping
+    case blocks, holds, severs, cuts, resets, closes, crashes, refusals, leaving, switching,
+      sleeping
     case names, losses, chunks, lifecycle, mute
   }
 
@@ -23,7 +24,7 @@ struct ChatWeather {
   var padding: Int {
     switch chunking {
     case .single: 10
-    case .random(let most): most * 3
+    case .atMost(let most): most * 3
     case .whole: 600
     }
   }
@@ -41,7 +42,7 @@ struct ChatWeather {
     link = LinkProfile("chat", about: "a chat's link", source: "", up: channel, down: channel)
     chunking =
       families.contains(.chunks)
-      ? [.single, .random(through: 7), .random(through: 100)][Int(draws.next(through: 2))]
+      ? [.single, .atMost(7), .atMost(100)][Int(draws.next(through: 2))]
       : .whole
     for family in families {
       for _ in 0...draws.next(through: 2) {
@@ -70,10 +71,13 @@ struct ChatWeather {
     case .resets: once(at, .resetAll(server, port: port, within: window))
     case .closes: once(at, .closeAll(server, port: port, lastWords: [], within: window))
     case .crashes: during(at, length, .crash(server), .restart(server))
-    case .refusals: during(at, length, .refuse(server, port: port), .serve(server, port: port, Service()))
+    case .refusals:
+      during(at, length, .refuse(server, port: port), .serve(server, port: port, Service()))
     case .leaving:
       let fate: SocketFate = pick & 1 == 0 ? .kept : .failed(.networkDown)
-      during(at, length, .leaveNetwork(client, sockets: fate), .join(client, interface: 1, sockets: .kept))
+      during(
+        at, length, .leaveNetwork(client, sockets: fate),
+        .join(client, interface: 1, sockets: .kept))
     case .switching:
       let fate: SocketFate = pick & 1 == 0 ? .kept : .failed(.connectionAborted)
       during(
@@ -81,10 +85,13 @@ struct ChatWeather {
         .join(client, interface: 1, sockets: fate))
     case .sleeping:
       let fate: SocketFate = pick & 1 == 0 ? .kept : .failed(.connectionAborted)
-      during(at, length, pick & 2 == 0 ? .sleep(client) : .suspend(client), .wake(client, sockets: fate))
+      during(
+        at, length, pick & 2 == 0 ? .sleep(client) : .suspend(client), .wake(client, sockets: fate))
     case .names:
       let moved = Fault.moveName("server", to: ["192.0.2.1"], staleFor: .zero)
-      let bad: [Fault] = [.unknownName("server"), .silentName("server"), .slowName("server", .seconds(3)), moved]
+      let bad: [Fault] = [
+        .unknownName("server"), .silentName("server"), .slowName("server", .seconds(3)), moved,
+      ]
       once(at, bad[Int(pick)])
       once(at + length, .moveName("server", to: ["10.0.0.2"], staleFor: .zero))
     case .losses, .chunks: break
