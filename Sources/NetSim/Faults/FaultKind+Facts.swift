@@ -108,7 +108,7 @@ extension FaultKind {
       source: "blog.cloudflare.com, when-tcp-sockets-refuse-to-die"),
     Facts(
       "partial-write", "A write takes less than it was given.",
-      means: "`Chunking.random`, `OperatingSystem.sendBuffer`",
+      means: "`Chunking.atMost`, `OperatingSystem.sendBuffer`",
       source: "FoundationDB's simulator: fewer than 1,000 bytes"),
     Facts(
       "chunked-reads", "Reads give pieces cut anywhere, or several writes at once.",
