@@ -1,24 +1,60 @@
 import ConnectionFSM
+import Foundation
 import NetSim
 import Testing
 
 @Suite struct ConservationTests {
+  /// One digest a line, of the seeds from 0. A run with `DIGESTS=FILE` in its environment writes
+  /// them to the file instead of comparing, where a change is meant.
+  private static let golden: [String] = {
+    let url = Bundle.module.url(forResource: "Fixtures/digests", withExtension: "txt")
+    let text = url.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? ""
+    return text.split(separator: "\n").map(String.init)
+  }()
+
+  private static let blockSize = 50
+
   @Test(
-    "F59: a chat client under random weather keeps every invariant and conserves its messages",
+    "F59: a chat client in 1,000 kinds of weather keeps its promises and is the same as ever",
     arguments: 0..<20)
-  func chat(_ block: UInt64) throws {
-    for seed in block * 50..<(block + 1) * 50 {
-      let run = try ChatRun(seed: seed)
+  func chat(_ block: Int) throws {
+    var digests: [String] = []
+    for seed in block * Self.blockSize..<(block + 1) * Self.blockSize {
+      let run = try ChatRun(seed: UInt64(seed))
       let report: ChatRun.Report
       do { report = try run.run() } catch {
         Issue.record("seed \(seed): \(error)")
         continue
       }
-      try Self.check(report, run)
+      Self.check(report, run)
+      digests.append(report.digest)
+    }
+    let expected = Self.golden.dropFirst(block * Self.blockSize).prefix(Self.blockSize)
+    if let file = ProcessInfo.processInfo.environment["DIGESTS"] {
+      try digests.joined(separator: "\n").write(
+        toFile: "\(file).\(block)", atomically: true, encoding: .utf8)
+    } else {
+      let different = zip(digests, expected).enumerated().filter { $0.element.0 != $0.element.1 }
+        .map { block * Self.blockSize + $0.offset }
+      #expect(different == [], "seeds whose trace has changed")
+      #expect(digests.count == expected.count)
     }
   }
 
-  private static func check(_ report: ChatRun.Report, _ run: ChatRun) throws {
+  @Test("F59: two runs of one seed are equal in every event", arguments: 0..<20)
+  func twice(_ seed: UInt64) throws {
+    try Determinism.check(seed: seed) { seed, log in
+      let report = try ChatRun(seed: seed).run()
+      for record in report.records {
+        log.record("\(record.input): \(record.disposition), \(record.to)", at: record.instant)
+      }
+      for (connection, label) in report.received {
+        log.record("\(connection) \(label)", at: .origin)
+      }
+    }
+  }
+
+  private static func check(_ report: ChatRun.Report, _ run: ChatRun) {
     let context = "seed \(run.seed), \(report.families)"
     var judge = TraceJudge(policy: run.policy, seed: run.seed)
     do {

@@ -19,11 +19,14 @@ extension Internet {
   }
 
   private mutating func readEnd(_ socket: SocketID) -> ReadResult {
-    // Linux: the end outranks an error that a write has met behind it.
-    if self[from: socket.peer].endHasArrived { return .end }
+    // Linux: the end outranks an error that a write has met behind it. Where a reset discards what
+    // was not read, the end alone would hide that.
+    let discards = self[self[socket].host].system.resetDiscardsUnread
+    if self[from: socket.peer].endHasArrived, !discards { return .end }
     // A system keeps an error for one call, of either kind, and plays the end after it.
     if let error = takeError(of: socket) { return .failed(error) }
-    return self[socket].isDead ? .end : .wouldBlock
+    let isOver = self[socket].isDead || self[from: socket.peer].endHasArrived
+    return isOver ? .end : .wouldBlock
   }
 
   private mutating func takeError(of socket: SocketID) -> Cause? {

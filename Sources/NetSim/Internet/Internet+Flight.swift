@@ -89,23 +89,25 @@ extension Internet {
     // The first bytes say that the client is open, too.
     if self[receiver].stage == .greeting { confirmed(socket) }
     guard has(socket), self[receiver].stage != .greeting else { return lose(socket) }
+    guard !self[receiver].isDead else { return answerToNobody(socket) }
     let old = self[from: socket].arrived
     self[from: socket].arrive(through: place)
     let isNew = self[from: socket].arrived > old
-    guard isPresent(receiver, for: socket) else {
-      // Who is not told asks again.
-      if !sendReset(to: socket) { lose(socket) }
-      return
-    }
+    guard isPresent(receiver, for: socket) else { return answerToNobody(socket) }
     if isNew { corruptIfAsked(socket, from: old) }
     sendAcknowledgement(to: socket)
     if isNew { tell(.readable(receiver), to: receiver) }
   }
 
+  private mutating func answerToNobody(_ sender: SocketID) {
+    // Who is not told asks again.
+    if !sendReset(to: sender) { lose(sender) }
+  }
+
   /// Whether someone is there for what arrived: a program, or the system that still ends in order.
   private func isPresent(_ receiver: SocketID, for sender: SocketID) -> Bool {
     switch self[receiver].stage {
-    case .open, .queued: return !self[receiver].isDead
+    case .open, .queued: return true
     case .orphaned: return self[from: sender].readable == 0
     case .dialling, .greeting: return false
     case .gone:

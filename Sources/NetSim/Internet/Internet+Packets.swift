@@ -5,12 +5,12 @@ import ConnectionFSM
 extension Internet {
   /// Sends a packet without payload to the other end: the event is its arrival. It may be lost, or
   /// held for as long as a block holds it.
-  /// - Returns: Whether it is on its way.
+  /// - Returns: Whether it is on its way, neither lost nor held.
   @discardableResult
   mutating func send(_ packet: Event, from socket: SocketID) -> Bool {
     if block(from: socket) == .hold {
       held.append((packet, socket))
-      return true
+      return false
     }
     guard passes(from: socket) == .open, self[way: socket].losses() == 0 else { return false }
     // Not before what was sent earlier.

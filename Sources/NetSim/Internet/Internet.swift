@@ -300,6 +300,9 @@ extension Internet {
     _modify { yield &links[connections[Int(socket.slot)].link][from: socket.side] }
   }
 
+  /// How many connections there is anything left of.
+  package var liveConnections: Int { connections.count - freeSlots.count }
+
   /// How many ends are held by programs: what a leak would show in.
   public var liveSockets: Int {
     var count = 0

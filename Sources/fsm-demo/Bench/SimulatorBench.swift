@@ -131,7 +131,7 @@ struct SimulatorBench {
     let space = String(repeating: " ", count: max(0, 50 - 36 - count.count))
     Console.print(
       name.padded(to: 36) + space + count
-        + String(format: "%11.2f %7.1f   %7.2f", seconds, rate, seconds / bare))
+        + String(format: "%11.3f %7.1f   %7.2f", seconds, rate, seconds / bare))
   }
 
   /// 12345678 as 12,345,678.

@@ -7,8 +7,12 @@ struct ConditionRun {
   let condition: Condition
   let seed: UInt64
   let format: TraceFormat
+  /// The heartbeat's interval; nil is the default.
+  let ping: TimeSpan?
 
-  private static let messageCount: Int64 = 10
+  /// When the application has something to say, in twentieths of the time: seldom, so that boxes
+  /// meet silence.
+  private static let moments: [Int64] = [0, 10, 19]
 
   /// What is told while it runs, all on the simulation's one thread.
   private final class Telling: @unchecked Sendable {
@@ -33,7 +37,7 @@ struct ConditionRun {
   }
 
   private func live(on loop: SimulatedEventLoop) async throws -> Statistics {
-    let policy = try Policy()
+    let policy = try Policy(heartbeat: ping.map { Heartbeat(interval: $0) } ?? Heartbeat())
     let stage = condition.stage(seed: seed)
     let internet = SimulatedInternet(stage.internet, on: loop)
     let server = SimulatedServer(
@@ -52,11 +56,12 @@ struct ConditionRun {
     }
     internet.observePath(of: stage.client) { [weak connection] in connection?.pathChanged(to: $0) }
     connection.connect(to: Endpoint(host: "server", port: stage.port))
-    let pause = Duration(condition.duration) / Int(Self.messageCount)
-    for number in 1...Self.messageCount {
-      connection.post(Message("message \(number)"), in: LaneID(1))
-      try await loop.clock.sleep(for: pause)
+    for moment in Self.moments {
+      let instant = Instant.origin + .nanoseconds(condition.duration.nanoseconds / 20 * moment)
+      try await loop.clock.sleep(until: instant)
+      connection.post(Message("message at \(instant)"), in: LaneID(1))
     }
+    try await loop.clock.sleep(until: .origin + condition.duration)
     await connection.close()
     withExtendedLifetime(server) {}
     return telling.statistics

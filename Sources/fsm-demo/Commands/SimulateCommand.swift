@@ -14,9 +14,12 @@ struct SimulateCommand: Command {
 
   private let source: Source
   private let options: ScenarioOptions
+  /// Seconds between pings, for a condition.
+  private let ping: UInt64?
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
     options = try ScenarioOptions(&arguments)
+    ping = try arguments.number(of: "--ping", in: 1...86_400)
     let name = try arguments.value(of: "--scenario")
     switch (name, arguments.operand()) {
     case (let name?, nil): source = .builtIn(name)
@@ -34,12 +37,16 @@ struct SimulateCommand: Command {
         return try run(ScenarioFile.builtIn(name), from: name)
       }
       let run = ConditionRun(
-        condition: condition, seed: options.seed ?? 1, format: options.format)
+        condition: condition, seed: options.seed ?? 1, format: options.format,
+        ping: ping.map { .seconds(Int64($0)) })
       report(try run.run(), "\(name) is over")
     }
   }
 
   private func run(_ scenario: Scenario, from source: String) throws(Failure) {
+    guard ping == nil else {
+      throw Failure(.usage, "--ping is for conditions; a story has its own policy")
+    }
     let run = ScenarioRun(scenario, from: source, options: options)
     report(try run.run(), "\(scenario.name) went as it says")
   }

@@ -63,7 +63,7 @@ enum Help {
 
   static let simulate = """
     Usage: fsm-demo simulate FILE [--seed N] [--format text|jsonl]
-           fsm-demo simulate --scenario NAME [--seed N] [--format text|jsonl]
+           fsm-demo simulate --scenario NAME [--seed N] [--ping N] [--format text|jsonl]
 
     Runs a scenario in virtual time and shows its trace. A scenario is a JSON file: a policy, a
     seed, and steps, each with its time in seconds: what the application does (api.connect,
@@ -73,10 +73,12 @@ enum Help {
     ships over simulated bytes, with its default policy and a message now and then.
 
       --seed N         other dice than the scenario's own; 1 for a condition
+      --ping N         for a condition: ping after N seconds of silence (default 25)
       --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
 
       fsm-demo simulate --scenario accept-then-drop
       fsm-demo simulate --scenario commuter
+      fsm-demo simulate --scenario ping-equals-idle-60 --ping 60
       fsm-demo scenarios dead-peer > mine.json && fsm-demo simulate mine.json --seed 7
 
     Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot

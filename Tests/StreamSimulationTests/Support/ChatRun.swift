@@ -49,6 +49,16 @@ struct ChatRun {
     var liveSockets = 0
     /// When the last message, offered after the healing, was acknowledged.
     var healthyAt: Instant?
+
+    /// What the trace, the server and the application saw, in one number.
+    var digest: String {
+      var digest = Digest()
+      let text = TraceText(colour: false)
+      for record in records { digest.add(text.line(record)) }
+      for (connection, label) in received { digest.add("\(connection) \(label)") }
+      for label in delivered { digest.add(label) }
+      return String(digest.value, radix: 16)
+    }
   }
 
   /// What the run's tasks tell.
