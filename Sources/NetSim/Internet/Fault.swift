@@ -26,6 +26,9 @@ public enum Fault: Equatable, Sendable {
   case crash(HostID)
   /// It is there again; what it served it serves.
   case restart(HostID)
+  /// A host dials the port of another so many times, evenly over a span, and says nothing on any of
+  /// these connections: a crowd of other clients.
+  case crowd(HostID, to: HostID, port: UInt16, count: Int, over: TimeSpan)
 
   // MARK: Addresses and names
 
