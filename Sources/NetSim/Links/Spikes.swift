@@ -5,7 +5,7 @@ public import ConnectionFSM
 /// What leaves the bottleneck meanwhile goes on when the moment is over. So the first packet is
 /// late by all of it, the next ones by what is left, and nothing overtakes.
 public enum Spikes: Equatable, Sendable {
-  /// At the start of each period, counted from ``Instant/origin``, and, if `closing` is not zero,
+  /// At the start of each period, counted from `Instant.origin`, and, if `closing` is not zero,
   /// at its end. Starlink allots its satellites anew every 15 s: 140 ms at the start and 75 ms at
   /// the end of each period are late (arXiv 2601.08439).
   case periodic(every: TimeSpan, opening: TimeSpan, closing: TimeSpan = .zero)

@@ -33,7 +33,9 @@ public typealias SimulatedTransport = StreamTransport<SimulatedDialer, Simulated
 extension SimulatedInternet {
   /// Carries the messages of a connection from a host in a protocol of which there is an engine, as
   /// it will run over sockets.
-  /// - Parameter engine: Makes a fresh engine for each link.
+  /// - Parameters:
+  ///   - host: From where.
+  ///   - engine: Makes a fresh engine for each link.
   public func transport<Engine: ProtocolEngine>(
     from host: HostID, engine: @escaping @Sendable () -> Engine
   ) -> sending StreamTransport<SimulatedDialer, Engine> {

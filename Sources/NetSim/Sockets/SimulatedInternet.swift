@@ -71,9 +71,10 @@ public final class SimulatedInternet: @unchecked Sendable {
   public func observeFaults(_ handler: @escaping (Fault) -> Void) { faultHandlers.append(handler) }
 
   /// Where the programs of a host run: a loop that sleeps when the device does.
-  /// - Parameter skew: By how many millionths its clock is fast, or slow if negative; what the
-  ///                   first
-  ///   call for a host says holds.
+  /// - Parameters:
+  ///   - host: Whose programs.
+  ///   - skew: By how many millionths its clock is fast, or slow if negative; what the first call
+  ///     for a host says holds.
   public func loop(of host: HostID, skew: Int32 = 0) -> SimulatedEventLoop {
     if let loop = devices[host]?.loop { return loop }
     let made = loop.time.makeLoop(skew: skew)
