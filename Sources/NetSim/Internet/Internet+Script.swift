@@ -11,7 +11,7 @@ extension Internet {
       guard perform(script.acts[script.next], socket) else { return }
       guard has(socket) else { return }
       self[socket].script?.next += 1
-      self[socket].script?.sent = 0
+      self[socket].script?.progress = 0
     }
   }
 
@@ -20,13 +20,11 @@ extension Internet {
   private mutating func perform(_ act: ServerAct, _ socket: SocketID) -> Bool {
     switch act {
     case .receive(let count):
-      guard self[from: socket.peer].readable >= count else { return false }
-      skip(count, socket)
-      return true
+      return receive(count, socket)
     case .send(let bytes):
-      let sent = self[socket].script?.sent ?? 0
+      let sent = self[socket].script?.progress ?? 0
       let count = writeAll(bytes.span.bytes.extracting(sent...), socket)
-      self[socket].script?.sent = sent + count
+      self[socket].script?.progress = sent + count
       return sent + count == bytes.count
     case .wait(let span):
       self[socket].script?.isWaiting = true
@@ -44,6 +42,18 @@ extension Internet {
       return false
     case .hang: return false
     }
+  }
+
+  /// A piece at a time: more may be wanted than the buffer holds.
+  private mutating func receive(_ count: Int, _ socket: SocketID) -> Bool {
+    let received = self[socket].script?.progress ?? 0
+    let more = min(self[from: socket.peer].readable, max(0, count - received))
+    skip(more, socket)
+    self[socket].script?.progress = received + more
+    if received + more >= count { return true }
+    // There will be no more.
+    if self[from: socket.peer].endHasArrived { close(socket, at: now) }
+    return false
   }
 
   /// Writes until there is no room.

@@ -41,7 +41,7 @@ public struct Service: Equatable, Sendable {
 /// One thing a scripted server does with a connection. After the last one it waits for the peer's
 /// end and then ends, too.
 public enum ServerAct: Equatable, Sendable {
-  /// Reads so many bytes and goes on when they are there; more bytes stay unread.
+  /// Reads so many bytes and goes on then; more stay unread. If the peer finishes before, lets go.
   case receive(Int)
   /// Writes these bytes.
   case send([UInt8])

@@ -97,6 +97,6 @@ struct ScriptState: Sendable {
   var next = 0
   /// A wait is running.
   var isWaiting = false
-  /// How much of the running `send` the system has taken.
-  var sent = 0
+  /// How many bytes of the running `send` or `receive` are through.
+  var progress = 0
 }

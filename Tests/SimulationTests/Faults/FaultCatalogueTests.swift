@@ -30,6 +30,25 @@ import Testing
     #expect(found == Set(FaultKind.allCases.map { "\($0.number) \($0.name)" }))
   }
 
+  @Test("fault 37 wall-clock-step: nobody here reads a wall clock that could be set")
+  func wallClockStep() throws {
+    #expect(FaultKind.wallClockStep.isLeftOut?.contains("no wall clock") == true)
+    let root = Self.here.appendingPathComponent("../../../Sources").standardized
+    var count = 0
+    for module in ["ConnectionFSM", "NetSim"] {
+      let files = FileManager.default.enumerator(
+        at: root.appendingPathComponent(module), includingPropertiesForKeys: nil)
+      for case let file as URL in files ?? .init() where file.pathExtension == "swift" {
+        let text = try String(contentsOf: file, encoding: .utf8)
+        for reader in ["CLOCK_REALTIME", "gettimeofday", " Date(", " time(nil"] {
+          #expect(!text.contains(reader), "\(file.lastPathComponent): \(reader)")
+        }
+        count += 1
+      }
+    }
+    #expect(count > 100)
+  }
+
   @Test("the manual's table is the catalogue")
   func manual() throws {
     let manual = Self.here.appendingPathComponent("../../../Docs/Faults.md").standardized

@@ -145,11 +145,6 @@ import Testing
     #expect(rig.takeLog() == log)
   }
 
-  @Test("fault 37 wall-clock-step: there is no wall clock that could be set")
-  func wallClockStep() {
-    #expect(FaultKind.wallClockStep.isLeftOut?.contains("no wall clock") == true)
-  }
-
   @Test(
     "fault 43 proxy-change: the old connection is cut or silent, a new one opens"
   )

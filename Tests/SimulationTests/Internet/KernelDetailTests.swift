@@ -209,6 +209,24 @@ import Testing
     #expect(rig.readAll(client) == "going away(end)")
   }
 
+  @Test("a script reads more than its buffer holds, and lets go of a peer that finishes before")
+  func scriptReceives() {
+    for (count, isEnough) in [(300_000, true), (299_999, false)] {
+      var rig = Rig(service: Service(script: [.receive(300_000), .send([65]), .hang]))
+      let client = rig.dial()
+      rig.run(for: .seconds(1))
+      var sent = 0
+      while sent < count {
+        let piece = [UInt8](repeating: 1, count: min(5000, count - sent))
+        if case .wrote(let taken) = rig.write(piece, to: client) { sent += taken }
+        rig.run(for: .milliseconds(100))
+      }
+      rig.internet.finishWriting(client, at: rig.now)
+      rig.run(for: .seconds(1))
+      #expect(rig.readAll(client) == (isEnough ? "A(wouldBlock)" : "(end)"))
+    }
+  }
+
   @Test("nothing is heard of a socket that was let go at the same instant")
   func silenceAfterClose() {
     var rig = Rig()
