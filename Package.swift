@@ -29,6 +29,9 @@ let package = Package(
     .executableTarget(
       name: "transition-bench", dependencies: ["ConnectionFSM"],
       path: "Benchmarks/TransitionBench", swiftSettings: strict),
+    .executableTarget(
+      name: "fleet-bench", dependencies: ["ConnectionFSM", "NetSim"],
+      path: "Benchmarks/FleetBench", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
@@ -37,6 +40,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim"],
+      resources: [.copy("Fixtures")], swiftSettings: strict),
+    .testTarget(
+      name: "StreamSimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
     .testTarget(name: "DemoTests", dependencies: ["fsm-demo"], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),

@@ -48,6 +48,7 @@ struct DemoTests {
       (["connect", "tcp://h:1", "--lane", "x"], "there are at-most-once, at-least-once"),
       (["serve", "tcp://127.0.0.1:0", "--mute", "--refuse"], "one way to misbehave"),
       (["serve", "tcp://127.0.0.1:0", "--slow", "0"], "--slow “0” is no whole number"),
+      (["bench", "--clients", "0"], "--clients “0” is no whole number"),
       (["why", "a"], "name a trace and the number of a step"),
       (["why", "a", "0"], "“0” is no number of a step"),
       (["why", "a", "1", "2"], "“2” is one word too many"),

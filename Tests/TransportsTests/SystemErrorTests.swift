@@ -108,7 +108,7 @@ struct SequentialDialingTests {
 
   @Test("each failure leads to the next address, the last one to giving up")
   func order() {
-    var dialing = SequentialDialing()
+    var dialing = SequentialDialing<SocketAddress>()
     let first = dialing.handle(.resolved(addresses))
     let second = dialing.handle(.failed(attempt: 0, .system(.connectionRefused)))
     let stale = dialing.handle(.failed(attempt: 0, .system(.timedOut)))
@@ -131,7 +131,7 @@ struct SequentialDialingTests {
       (terminal, transient, transient), (transient, terminal, transient),
     ]
     for (first, second, expected) in cases {
-      var dialing = SequentialDialing()
+      var dialing = SequentialDialing<SocketAddress>()
       _ = dialing.handle(.resolved(addresses))
       _ = dialing.handle(.failed(attempt: 0, first))
       let effect = dialing.handle(.failed(attempt: 1, second))
@@ -141,7 +141,7 @@ struct SequentialDialingTests {
 
   @Test("no address at all is an unknown name")
   func none() {
-    var dialing = SequentialDialing()
+    var dialing = SequentialDialing<SocketAddress>()
     let effect = dialing.handle(.resolved([]))
     #expect(effect == .fail(.resolution(.unknownName)))
   }

@@ -16,6 +16,14 @@ package struct RandomStream: Sendable {
     generator = SplitMix64(seed: mixer.next())
   }
 
+  /// Makes one of many streams of a name.
+  package init(seed: UInt64, name: String, number: UInt32) {
+    var parent = RandomStream(seed: seed, name: name)
+    // Mixed, since neighbouring states of the generator are one series at neighbouring places.
+    var mixer = SplitMix64(seed: parent.next(through: .max) ^ UInt64(number))
+    generator = SplitMix64(seed: mixer.next())
+  }
+
   /// A number from 0 to the bound, both included.
   package mutating func next(through bound: UInt64) -> UInt64 { generator.next(through: bound) }
 

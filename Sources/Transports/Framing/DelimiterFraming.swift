@@ -10,7 +10,7 @@ public import ConnectionFSM
 /// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
 /// it. One that is sent all the same ends the link with `Cause.protocolError`; not one byte of it
 /// is written, since the peer would take it for other messages than it is.
-public struct DelimiterFraming: ProtocolEngine {
+public struct DelimiterFraming: ProtocolEngine, Sendable {
   /// How the peer acknowledges what it received.
   public enum Acknowledgement: Sendable {
     /// Not at all.
@@ -21,7 +21,7 @@ public struct DelimiterFraming: ProtocolEngine {
     case echo
   }
 
-  private enum Sent {
+  private enum Sent: Sendable {
     case message(MessageID)
     case ping(UInt32)
   }
@@ -207,7 +207,7 @@ public struct DelimiterFraming: ProtocolEngine {
 }
 
 /// First in, first out, without moving what waits at every step.
-private struct FIFO<Element> {
+private struct FIFO<Element: Sendable>: Sendable {
   private var elements: [Element] = []
   private var head = 0
 

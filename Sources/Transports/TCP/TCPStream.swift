@@ -31,7 +31,7 @@ public final class TCPStream: ByteStream {
   private weak var observer: (any ByteStreamObserver)?
   private var stage = Stage.resolving
   private var lookup: Lookup?
-  private var dialing = SequentialDialing()
+  private var dialing = SequentialDialing<SocketAddress>()
   private var attempt = 0
   private var socket: Socket?
   /// What every further read gives: the end, or the error, which the kernel tells only once.
@@ -200,7 +200,7 @@ extension TCPStream {
     }
   }
 
-  private func perform(_ effect: SequentialDialing.Effect) {
+  private func perform(_ effect: SequentialDialing<SocketAddress>.Effect) {
     var effect = effect
     while true {
       switch effect {

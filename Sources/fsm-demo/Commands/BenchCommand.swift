@@ -1,20 +1,36 @@
 import ConnectionFSM
 import Foundation
 
-/// Measures transitions beside a bare switch, in the same run.
+/// Measures transitions beside a bare switch, and the simulator beside a bare loop, each pair in
+/// one run.
 struct BenchCommand: Command {
   static let name = "bench"
-  static let summary = "Nanoseconds a transition, beside a bare switch over a small enum"
+  static let summary = "What transitions and the simulator cost, beside bare code that does less"
   static let help = Help.bench
 
   private static let runs = 7
 
-  init(_ arguments: inout ArgumentList) throws(Failure) {}
+  private let isSimulatorAlone: Bool
+  private let clients: Int
+
+  init(_ arguments: inout ArgumentList) throws(Failure) {
+    isSimulatorAlone = arguments.flag("--simulator")
+    clients = try arguments.number(of: "--clients", in: 1...1_000_000) ?? 100_000
+  }
 
   func run() throws(Failure) {
     #if DEBUG
       Console.complain("this is a debug build, whose figures mean little; build with -c release")
     #endif
+    if !isSimulatorAlone { try runTransitions() }
+    do {
+      try SimulatorBench(clients: clients).run()
+    } catch {
+      throw Failure(.failed, "bench: \(error)")
+    }
+  }
+
+  private func runTransitions() throws(Failure) {
     let cases: [BenchCase]
     do throws(PolicyError) {
       cases = try BenchCase.all()

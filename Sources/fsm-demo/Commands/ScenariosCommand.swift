@@ -14,15 +14,34 @@ struct ScenariosCommand: Command {
 
   func run() throws(Failure) {
     guard let shown else { return try list() }
+    if let condition = Condition.named(shown) { return describe(condition) }
     _ = try ScenarioFile.builtIn(shown)
     if let scenario = BuiltInScenario.named(shown) { Console.print(scenario.json) }
   }
 
   private func list() throws(Failure) {
+    Console.print("Stories: files to start from, with what is expected")
     let width = BuiltInScenario.all.map(\.name.count).max() ?? 0
     for builtIn in BuiltInScenario.all {
       let about = try ScenarioFile.builtIn(builtIn.name).about ?? ""
-      Console.print(builtIn.name.padded(to: width) + "  " + about)
+      Console.print("  " + builtIn.name.padded(to: width) + "  " + about)
     }
+    Console.print("\nConditions: a connection over simulated bytes, and where the figures are from")
+    for condition in Condition.all {
+      Console.print("  " + condition.name)
+      for text in [condition.about + ".", "[" + condition.source + "]"] {
+        for line in text.wrapped(to: Self.columns - 6) { Console.print("      " + line) }
+      }
+    }
+  }
+
+  private static let columns = 100
+
+  private func describe(_ condition: Condition) {
+    Console.print("\(condition.name): \(condition.about).")
+    Console.print("Source: \(condition.source).")
+    Console.print(
+      "Lasts \(condition.duration) s. It is no file; run it with "
+        + "fsm-demo simulate --scenario \(condition.name)")
   }
 }

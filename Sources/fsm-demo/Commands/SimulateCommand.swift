@@ -14,9 +14,12 @@ struct SimulateCommand: Command {
 
   private let source: Source
   private let options: ScenarioOptions
+  /// Seconds between pings, for a condition.
+  private let ping: UInt64?
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
     options = try ScenarioOptions(&arguments)
+    ping = try arguments.number(of: "--ping", in: 1...86_400)
     let name = try arguments.value(of: "--scenario")
     switch (name, arguments.operand()) {
     case (let name?, nil): source = .builtIn(name)
@@ -27,17 +30,30 @@ struct SimulateCommand: Command {
   }
 
   func run() throws(Failure) {
-    let run: ScenarioRun
     switch source {
-    case .file(let path):
-      run = ScenarioRun(try ScenarioFile.read(path), from: path, options: options)
+    case .file(let path): try run(ScenarioFile.read(path), from: path)
     case .builtIn(let name):
-      run = ScenarioRun(try ScenarioFile.builtIn(name), from: name, options: options)
+      guard let condition = Condition.named(name) else {
+        return try run(ScenarioFile.builtIn(name), from: name)
+      }
+      let run = ConditionRun(
+        condition: condition, seed: options.seed ?? 1, format: options.format,
+        ping: ping.map { .seconds(Int64($0)) })
+      report(try run.run(), "\(name) is over")
     }
-    let statistics = try run.run()
+  }
+
+  private func run(_ scenario: Scenario, from source: String) throws(Failure) {
+    guard ping == nil else {
+      throw Failure(.usage, "--ping is for conditions; a story has its own policy")
+    }
+    let run = ScenarioRun(scenario, from: source, options: options)
+    report(try run.run(), "\(scenario.name) went as it says")
+  }
+
+  private func report(_ statistics: Statistics, _ verdict: String) {
     guard options.format == .text else { return }
-    Console.print(
-      "\n\(run.scenario.name) went as it says: \(statistics.figures) of virtual time.")
+    Console.print("\n\(verdict): \(statistics.figures) of virtual time.")
     if let messages = statistics.messagesInWords { Console.print("Messages: \(messages).") }
   }
 }

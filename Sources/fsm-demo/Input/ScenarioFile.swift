@@ -13,7 +13,8 @@ enum ScenarioFile {
 
   static func builtIn(_ name: String) throws(Failure) -> Scenario {
     guard let scenario = BuiltInScenario.named(name) else {
-      let names = BuiltInScenario.all.map(\.name).joined(separator: ", ")
+      let names = (BuiltInScenario.all.map(\.name) + Condition.all.map(\.name))
+        .joined(separator: ", ")
       throw Failure(.usage, "there is no built-in scenario “\(name)”; there are \(names)")
     }
     return try decode(Data(scenario.json.utf8), from: name)

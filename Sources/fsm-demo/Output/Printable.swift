@@ -19,3 +19,18 @@ extension String {
     self + String(repeating: " ", count: max(0, width - count))
   }
 }
+
+extension String {
+  /// The words in lines of at most so many characters; a longer word has a line of its own.
+  func wrapped(to width: Int) -> [String] {
+    var lines: [String] = []
+    for word in split(separator: " ") {
+      if let last = lines.last, last.count + 1 + word.count <= width {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines
+  }
+}

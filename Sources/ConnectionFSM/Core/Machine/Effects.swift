@@ -39,6 +39,8 @@ extension Effects: RandomAccessCollection {
   /// The effect at a place below ``count``.
   public subscript(place: Int) -> Effect {
     precondition(place >= 0 && place < count, "effect index out of range")
+    // Nearly always the only one. To take the address of the others copies all 32.
+    if place == 0 { return storage.0 }
     return withUnsafeBytes(of: storage) { $0.bindMemory(to: Effect.self)[place] }
   }
 }

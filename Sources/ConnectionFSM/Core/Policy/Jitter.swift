@@ -38,12 +38,12 @@ extension TimeSpan {
     return TimeSpan(nanoseconds: hundreds * percent + rest * percent / 100)
   }
 
-  static func + (left: TimeSpan, right: TimeSpan) -> TimeSpan {
+  package static func + (left: TimeSpan, right: TimeSpan) -> TimeSpan {
     let (sum, overflow) = left.nanoseconds.addingReportingOverflow(right.nanoseconds)
     return TimeSpan(nanoseconds: overflow ? (left < .zero ? .min : .max) : sum)
   }
 
-  static func - (left: TimeSpan, right: TimeSpan) -> TimeSpan {
+  package static func - (left: TimeSpan, right: TimeSpan) -> TimeSpan {
     let (difference, overflow) = left.nanoseconds.subtractingReportingOverflow(right.nanoseconds)
     return TimeSpan(nanoseconds: overflow ? (left < .zero ? .min : .max) : difference)
   }

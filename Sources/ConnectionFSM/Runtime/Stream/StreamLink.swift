@@ -1,9 +1,9 @@
 /// One link of a ``StreamTransport``: an engine and its stream, from dial to end.
-final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
-  let epoch: Epoch
+package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
+  package let epoch: Epoch
   /// Set right after the dial, before anything can be heard of it.
-  var stream: Stream?
-  var whenOver: () -> Void = {}
+  package var stream: Stream?
+  package var whenOver: () -> Void = {}
 
   private var engine: Engine
   private let loop: any EventLoop
@@ -39,7 +39,7 @@ final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   /// Events a turn: consumers on this loop run in between, or a burst would overrun their buffers.
   private static var eventsPerTurn: Int { 256 }
 
-  init(
+  package init(
     epoch: Epoch, engine: Engine, loop: any EventLoop, buffer: ReadBuffer,
     observer: any TransportObserver
   ) {
@@ -54,7 +54,7 @@ final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
 // MARK: Orders
 
 extension StreamLink {
-  func send(_ message: Message, id: MessageID, more: Bool) {
+  package func send(_ message: Message, id: MessageID, more: Bool) {
     let end = output.bytes.count
     engine.send(message, id: id, into: &output)
     // An engine that is over writes nothing; what never left must not count as written.
@@ -62,18 +62,18 @@ extension StreamLink {
     if !more { settle() }
   }
 
-  func ping(_ number: UInt32) {
+  package func ping(_ number: UInt32) {
     engine.ping(number, into: &output)
     settle()
   }
 
-  func close() {
+  package func close() {
     engine.close(at: loop.now, into: &output)
     settle()
   }
 
   /// Ends the link without a word.
-  func letGo() {
+  package func letGo() {
     guard observer != nil else { return }
     observer = nil
     stream?.close()
@@ -86,22 +86,22 @@ extension StreamLink {
 // MARK: The stream's readiness
 
 extension StreamLink: ByteStreamObserver {
-  func streamOpened() {
+  package func streamOpened() {
     engine.start(at: loop.now, into: &output)
     settle()
   }
 
-  func streamFailed(_ cause: Cause) {
+  package func streamFailed(_ cause: Cause) {
     verdict = verdict ?? .failed(cause)
     settle()
   }
 
-  func streamWritable() {
+  package func streamWritable() {
     isFull = false
     settle()
   }
 
-  func streamReadable() {
+  package func streamReadable() {
     for _ in 0..<Self.readsPerTurn {
       // What was read is reported before more is read: the kernel is the buffer.
       guard observer != nil, verdict == nil, reported == output.events.count, let stream else {
@@ -148,7 +148,7 @@ extension StreamLink: ByteStreamObserver {
 }
 
 extension StreamLink: DeadlineHandler {
-  func deadlineReached() {
+  package func deadlineReached() {
     armedAt = nil
     if let deadline = engine.nextDeadline, deadline <= loop.now {
       engine.deadlineReached(at: loop.now, into: &output)

@@ -49,9 +49,11 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
 }
 
 /// Where the links of a transport read to: one after the other, so one buffer serves them all.
-final class ReadBuffer {
+package final class ReadBuffer {
   // 64 KiB: a read takes a whole socket buffer of a busy link, and an idle link owns no buffer.
   let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+
+  package init() {}
 
   deinit { bytes.deallocate() }
 }

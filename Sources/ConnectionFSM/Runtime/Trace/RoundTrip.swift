@@ -14,7 +14,7 @@ public struct RoundTrip: Equatable, Sendable {
   /// How many there were.
   public private(set) var count = 1
 
-  init(first sample: TimeSpan) {
+  package init(first sample: TimeSpan) {
     last = sample
     smoothed = sample
     variation = TimeSpan(nanoseconds: sample.nanoseconds / 2)
@@ -22,7 +22,7 @@ public struct RoundTrip: Equatable, Sendable {
     most = sample
   }
 
-  mutating func add(_ sample: TimeSpan) {
+  package mutating func add(_ sample: TimeSpan) {
     count += 1
     last = sample
     least = min(least, sample)

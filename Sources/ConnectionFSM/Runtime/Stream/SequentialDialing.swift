@@ -1,29 +1,27 @@
-package import ConnectionFSM
-
 /// Decides which of a host's addresses is tried next: one after another, in the resolver's order,
 /// which is RFC 6724's.
 ///
 /// A value without a socket, of the shape that everything without input and output has here: what
 /// happened goes in, what to do comes out. Attempts are numbered, so that a race between address
 /// families (RFC 8305) can take this one's place.
-package struct SequentialDialing {
-  package enum Input {
+package struct SequentialDialing<Address: Equatable & Sendable>: Sendable {
+  package enum Input: Sendable {
     /// The name was resolved.
-    case resolved([SocketAddress])
+    case resolved([Address])
     /// The attempt of this number failed.
     case failed(attempt: Int, Cause)
   }
 
-  package enum Effect: Equatable {
+  package enum Effect: Equatable, Sendable {
     /// Start an attempt.
-    case connect(attempt: Int, SocketAddress)
+    case connect(attempt: Int, Address)
     /// Give up.
     case fail(Cause)
     /// Go on waiting: the input was of an attempt that is over.
     case none
   }
 
-  private var addresses: [SocketAddress] = []
+  private var addresses: [Address] = []
   private var attempt = -1
   private var verdict: Cause?
 

@@ -1,0 +1,217 @@
+import ConnectionFSM
+
+/// What drives the clients of a fleet, for the length of one call.
+struct FleetDriver {
+  let conditions: FleetConditions
+  let clients: UnsafeMutableBufferPointer<FleetClient>
+  let machines: UnsafeMutableBufferPointer<Machine>
+  /// Empty, or one a client.
+  let referees: UnsafeMutableBufferPointer<Referee>
+  let effects: UnsafeMutablePointer<Effects>
+  var coming: EventQueue<Void>
+  var counts: FleetCounts
+  var now: Instant
+  /// What ``lookAhead()`` read, which must go somewhere or it would not be read.
+  var touched: UInt64
+
+  mutating func run(through end: Instant) throws(Violation) {
+    var batch = coming.batch
+    while let next = coming.nextInstant, next <= end {
+      _ = try step()
+      if coming.batch != batch {
+        batch = coming.batch
+        lookAhead()
+      }
+    }
+  }
+
+  /// Reads a word of every cache line that the next events will ask for. In a large fleet each
+  /// event would wait for memory by itself, several times; now that of some dozens comes at once.
+  @inline(never)
+  private mutating func lookAhead() {
+    guard let machines = UnsafeRawPointer(machines.baseAddress) else { return }
+    let size = MemoryLayout<Machine>.stride
+    let clients = clients
+    var sum = UInt64(0)
+    coming.forEachSoon { sum &+= clients[Int($0)].epoch.rawValue }
+    coming.forEachSoon { client in
+      guard !clients[Int(client)].isNextAtServer else { return }
+      let machine = machines + Int(client) * size
+      for line in stride(from: 0, to: size, by: 64) {
+        sum &+= machine.load(fromByteOffset: line, as: UInt64.self)
+      }
+      sum &+= machine.load(fromByteOffset: size - 8, as: UInt64.self)
+    }
+    touched &+= sum
+  }
+
+  @inline(__always)
+  mutating func step() throws(Violation) -> FleetEvent? {
+    guard let (instant, place, _) = coming.next() else { return nil }
+    now = instant
+    counts.events += 1
+    let client = Int(place)
+    let kind = try serve(client)
+    let next = clients[client].next
+    if next < .endOfTime {
+      coming.schedule((), at: next, by: place)
+    } else {
+      try requireRest(of: client)
+    }
+    return FleetEvent(instant: instant, client: place, kind: kind)
+  }
+}
+
+// MARK: What happens
+
+extension FleetDriver {
+  /// Lets the one thing happen to a client that is due first.
+  @inline(__always)
+  private mutating func serve(_ client: Int) throws(Violation) -> FleetEvent.Kind {
+    if clients[client].dropsAt == now {
+      counts.drops += 1
+      clients[client].loseLink()
+      try feed(.transport(clients[client].epoch, .closed(nil)), to: client)
+      return .dropped
+    }
+    if clients[client].arrivesAt == now { return try arrive(client) }
+    try feed(.deadlineReached, to: client)
+    guard clients[client].deadline > now else {
+      throw Violation("I4", "client \(client) left its deadline unserved at \(now)")
+    }
+    return .deadlineReached
+  }
+
+  /// What was on its way to the server, or to the client, arrives.
+  @inline(__always)
+  private mutating func arrive(_ client: Int) throws(Violation) -> FleetEvent.Kind {
+    let (flight, epoch) = (clients[client].flight, clients[client].epoch)
+    switch flight {
+    case .ping:
+      send(.pong, client)
+      return .pingArrived
+    case .pong:
+      clients[client].land()
+      counts.pongs += 1
+      try feed(.transport(epoch, .pong(clients[client].ping)), to: client)
+      return .pongArrived
+    case .dial:
+      let draw = clients[client].random.next(through: 999_999)
+      send(draw < UInt64(conditions.refusalsPerMillion) ? .refused : .accepted, client)
+      return .dialArrived
+    case .accepted:
+      clients[client].land()
+      clients[client].stage = .open
+      counts.opens += 1
+      if let mean = conditions.meanLifetime {
+        clients[client].dropsAt = now + clients[client].random.exponential(mean: mean)
+      }
+      try feed(.transport(epoch, .opened), to: client)
+      return .opened
+    case .refused:
+      counts.refusals += 1
+      clients[client].loseLink()
+      try feed(.transport(epoch, .failed(.system(.connectionRefused))), to: client)
+      return .refused
+    case .start:
+      clients[client].land()
+      try feed(.connect(Self.server), to: client)
+      return .started
+    case .none: throw Violation("fleet", "nothing arrived at client \(client)")
+    }
+  }
+
+  @inline(__always)
+  private func send(_ flight: FleetClient.Flight, _ client: Int) {
+    let latency = conditions.latency.draw(from: &clients[client].random)
+    clients[client].send(flight, arriving: now + latency)
+  }
+
+  private static var server: EndpointID { EndpointID(0) }
+}
+
+// MARK: The machine
+
+extension FleetDriver {
+  @inline(__always)
+  mutating func feed(_ input: Input, to client: Int) throws(Violation) {
+    let disposition =
+      referees.isEmpty
+      ? machines[client].handle(input, at: now, into: &effects.pointee)
+      : try judge(input, of: client)
+    // Nothing stale, early or pointless ever happens to a client here.
+    guard case .accepted = disposition else {
+      throw Violation("fleet", "client \(client) took \(input) as \(disposition) at \(now)")
+    }
+    for place in 0..<effects.pointee.count { try perform(effects.pointee[place], of: client) }
+    guard clients[client].stage != .lost else {
+      throw Violation("I8", "client \(client) did not tell the end of \(clients[client].epoch)")
+    }
+    clients[client].deadline = machines[client].nextDeadline ?? .endOfTime
+  }
+
+  @inline(never)
+  private func judge(_ input: Input, of client: Int) throws(Violation) -> Disposition {
+    let before = machines[client]
+    let disposition = machines[client].handle(input, at: now, into: &effects.pointee)
+    try referees[client].judge(
+      input, at: now, before: before, after: machines[client], disposition: disposition,
+      effects: effects.pointee)
+    return disposition
+  }
+
+  private func requireRest(of client: Int) throws(Violation) {
+    let phase = machines[client].phase
+    guard phase == .closed else {
+      throw Violation("I10", "client \(client) is \(phase) and waits for nothing")
+    }
+  }
+}
+
+// MARK: Effects, carried out if they are legal by the books
+
+extension FleetDriver {
+  @inline(__always)
+  private mutating func perform(_ effect: Effect, of client: Int) throws(Violation) {
+    switch effect {
+    case .sendPing(let epoch, let number):
+      guard has(.open, epoch, client), clients[client].flight == .none else {
+        throw illegal(effect, client)
+      }
+      counts.pings += 1
+      clients[client].ping = number
+      send(.ping, client)
+    case .openTransport(let epoch, let endpoint):
+      guard clients[client].stage == .none, epoch > clients[client].epoch, endpoint == Self.server
+      else { throw illegal(effect, client) }
+      counts.dials += 1
+      clients[client].epoch = epoch
+      clients[client].stage = .dialling
+      send(.dial, client)
+    case .abortTransport(let epoch):
+      guard has(.dialling, epoch, client) || has(.open, epoch, client) else {
+        throw illegal(effect, client)
+      }
+      counts.aborts += 1
+      clients[client].loseLink()
+    case .ended(let epoch, _):
+      guard has(.lost, epoch, client) else { throw illegal(effect, client) }
+      clients[client].stage = .none
+    case .closeTransport, .requestCredentials, .startSession, .sendBeat, .transmit, .settle,
+      .pressureChanged:
+      throw illegal(effect, client)
+    }
+  }
+
+  @inline(__always)
+  private func has(_ stage: FleetClient.Stage, _ epoch: Epoch, _ client: Int) -> Bool {
+    clients[client].stage == stage && clients[client].epoch == epoch
+  }
+
+  @inline(never)
+  private func illegal(_ effect: Effect, _ client: Int) -> Violation {
+    let (epoch, stage) = (clients[client].epoch, clients[client].stage)
+    return Violation(
+      "fleet", "client \(client) at \(now): \(effect), and its link \(epoch) is \(stage)")
+  }
+}

@@ -1,0 +1,101 @@
+public import ConnectionFSM
+
+/// A server on a simulated host that speaks any protocol of which there is an engine, and answers
+/// messages by a closure.
+public final class SimulatedServer<Engine: ProtocolEngine> {
+  private let loop: any EventLoop
+  private let makeEngine: () -> Engine
+  private let respond: (Message, Client) -> Void
+  private let buffer = ReadBuffer()
+  private var links: [StreamLink<SimulatedStream, Engine>] = []
+  private var count: UInt64 = 0
+  /// How many connections it has accepted.
+  public var acceptedCount: Int { Int(count) }
+
+  /// A connection that a message came by.
+  public struct Client {
+    fileprivate let link: StreamLink<SimulatedStream, Engine>
+    fileprivate let reply: () -> MessageID
+
+    /// Which connection, counted from 1 in order of arrival.
+    public var number: Int { Int(link.epoch.rawValue) }
+
+    /// Sends it a message.
+    public func send(_ message: Message) { link.send(message, id: reply(), more: false) }
+
+    /// Ends it in the protocol's order.
+    public func close() { link.close() }
+
+    /// Ends it with a reset.
+    public func reset() { link.stream?.reset() }
+  }
+
+  /// Serves a port from now on. The server must be kept; its connections end with it.
+  ///
+  /// - Parameters:
+  ///   - internet: Where it stands.
+  ///   - host: Whose port.
+  ///   - port: Its number.
+  ///   - service: What the system in front of the program is like; its script is not used.
+  ///   - engine: Makes an engine for each connection.
+  ///   - respond: Gets each message, and whom it came from.
+  public init(
+    _ internet: SimulatedInternet, host: HostID, port: UInt16, service: Service = Service(),
+    engine: @escaping () -> Engine,
+    respond: @escaping (Message, Client) -> Void
+  ) {
+    loop = internet.loop(of: host)
+    makeEngine = engine
+    self.respond = respond
+    internet.listen(host, port: port, service: service) { [weak self] stream in
+      self?.accept(stream)
+    }
+  }
+
+  deinit {
+    for link in links { link.letGo() }
+  }
+
+  /// How many connections it has at this moment.
+  public var connectionCount: Int { links.count }
+
+  /// Sends a message to every client.
+  public func broadcast(_ message: Message) {
+    for link in links { client(link).send(message) }
+  }
+
+  /// Ends every connection in the protocol's order.
+  public func closeAll() {
+    for link in links { link.close() }
+  }
+
+  private func accept(_ stream: SimulatedStream) {
+    count += 1
+    let epoch = Epoch(count)
+    let link = StreamLink<SimulatedStream, Engine>(
+      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, observer: self)
+    link.whenOver = { [weak self] in self?.links.removeAll { $0.epoch == epoch } }
+    link.stream = stream
+    links.append(link)
+    link.streamOpened()
+    stream.start(observer: link)
+  }
+
+  private var sent: UInt64 = 0
+
+  private func client(_ link: StreamLink<SimulatedStream, Engine>) -> Client {
+    Client(link: link) { [weak self] in
+      self?.sent += 1
+      return MessageID(lane: LaneID(0), sequence: self?.sent ?? 0)
+    }
+  }
+}
+
+extension SimulatedServer: TransportObserver {
+  public func transport(_ epoch: Epoch, reports event: TransportEvent) {}
+
+  public func transport(_ epoch: Epoch, received message: Message) {
+    guard let link = links.first(where: { $0.epoch == epoch }) else { return }
+    respond(message, client(link))
+  }
+}

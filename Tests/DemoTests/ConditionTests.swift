@@ -1,0 +1,54 @@
+import Foundation
+import Testing
+
+@Suite("fsm-demo under named conditions")
+struct ConditionTests {
+  private static let names: [String] = {
+    let lines = (try? Demo.run("scenarios").output.split(separator: "\n")) ?? []
+    guard let start = lines.firstIndex(where: { $0.hasPrefix("Conditions") }) else { return [] }
+    return lines[start...].filter { $0.hasPrefix("  ") && !$0.hasPrefix("    ") }
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+  }()
+
+  @Test("the list has the 39 composite scenarios, two of them in two ways, each with its source")
+  func list() throws {
+    #expect(Self.names.count == 41)
+    #expect(Self.names.contains("commuter") && Self.names.contains("azure-4min-silent"))
+    let lines = try Demo.run("scenarios").output.split(separator: "\n")
+    #expect(lines.count { $0.hasPrefix("      [") } == 41)
+  }
+
+  @Test("every one of them runs to its end", arguments: names)
+  func runs(name: String) throws {
+    let run = try Demo.run("simulate", "--scenario", name)
+    #expect(run.status == 0, "\(run.errors)")
+    #expect(run.output.contains("\(name) is over"))
+  }
+
+  @Test("a commuter's connection comes back on every network, and loses no message")
+  func commuter() throws {
+    let output = try Demo.run("simulate", "--scenario", "commuter", "--seed", "1").output
+    #expect(output.contains("· client joins cellular"))
+    #expect(output.contains("Messages: 3 acknowledged."))
+  }
+
+  @Test("a ping as rare as the box is forgetful is a matter of luck, a more frequent one is not")
+  func race() throws {
+    func attempts(_ ping: String, _ seed: Int) throws -> Bool {
+      try Demo.run(
+        "simulate", "--scenario", "ping-equals-idle-60", "--ping", ping, "--seed", "\(seed)"
+      ).output.contains(" 1 attempt ")
+    }
+    let often = try (1...8).map { try attempts("25", $0) }
+    #expect(often.allSatisfy { $0 })
+    let rarely = try (1...8).map { try attempts("60", $0) }
+    #expect(rarely.contains(false))
+  }
+
+  @Test("a story has its own policy, so that --ping is refused")
+  func ping() throws {
+    let run = try Demo.run("simulate", "--scenario", "tour", "--ping", "5")
+    #expect(run.status == 64)
+    #expect(run.errors.contains("--ping is for conditions"))
+  }
+}
