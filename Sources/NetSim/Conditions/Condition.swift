@@ -85,12 +85,8 @@ public struct Stage: Sendable {
   mutating func fromTheStart(_ fault: Fault) { internet.apply(fault) }
 
   /// Lets others dial the server at an even pace, who then say nothing.
-  mutating func crowd(_ count: Int64, from start: TimeSpan, over span: TimeSpan) {
+  mutating func crowd(_ count: Int, from start: TimeSpan, over span: TimeSpan) {
     let crowd = internet.addHost("crowd")
-    let address = internet.addresses(of: server)[1]
-    for number in 0..<count {
-      let wait = TimeSpan.nanoseconds(span.nanoseconds / count * number)
-      _ = internet.dial(from: crowd, to: address, port: port, at: .origin + start + wait)
-    }
+    at(start, .crowd(crowd, to: server, port: port, count: count, over: span))
   }
 }

@@ -13,6 +13,8 @@ extension Internet {
       "\(share) of 10,000 connections of \(name(host)) vanish"
     case .crash(let host): "\(name(host)) is gone without a word"
     case .restart(let host): "\(name(host)) is there again"
+    case .crowd(let host, let server, _, let count, let span):
+      "\(name(host)) dials \(name(server)) \(count) times\(within(span))"
     case .deaf(let address): "\(address) does not answer dials"
     case .heard(let address): "\(address) answers dials again"
     case .unknownName(let name): "there is no name \(name)"

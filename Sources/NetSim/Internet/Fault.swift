@@ -26,6 +26,9 @@ public enum Fault: Equatable, Sendable {
   case crash(HostID)
   /// It is there again; what it served it serves.
   case restart(HostID)
+  /// A host dials the port of another so many times, evenly over a span, and says nothing on any of
+  /// these connections: a crowd of other clients.
+  case crowd(HostID, to: HostID, port: UInt16, count: Int, over: TimeSpan)
 
   // MARK: Addresses and names
 
@@ -70,7 +73,7 @@ public enum Fault: Equatable, Sendable {
   case claimPath(HostID, Path)
   /// The device leaves its network, and says so.
   case leaveNetwork(HostID, sockets: SocketFate)
-  /// The device uses this interface from now on, as ``Path/interface`` numbers them, and says so.
+  /// The device uses this interface from now on, as `Path.interface` numbers them, and says so.
   case join(HostID, interface: UInt16, sockets: SocketFate)
   /// Every host that the device dials is answered for by a portal, until the login takes it away.
   case portal(HostID, HostID?)

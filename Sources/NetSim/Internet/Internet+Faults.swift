@@ -20,6 +20,8 @@ extension Internet {
     case .loseShare(let host, let share): loseShare(of: host, share)
     case .crash(let host): crash(host)
     case .restart(let host): self[host].isUnreachable = false
+    case .crowd(let host, let server, let port, let count, let span):
+      crowd(host, server, port, count, over: span)
     case .deaf(let address): deafAddresses.insert(address)
     case .heard(let address): deafAddresses.remove(address)
     case .unknownName(let name): change(name) { $0.answer = .unknown }
@@ -49,6 +51,18 @@ extension Internet {
 // MARK: Servers and names
 
 extension Internet {
+  /// One dial now, and the rest of the crowd later.
+  private mutating func crowd(
+    _ host: HostID, _ server: HostID, _ port: UInt16, _ count: Int, over span: TimeSpan
+  ) {
+    guard count > 0, let address = addresses(of: server).last else { return }
+    _ = dial(from: host, to: address, port: port, at: now)
+    let pace = TimeSpan.nanoseconds(max(0, span.nanoseconds) / Int64(count))
+    guard count > 1 else { return }
+    inject(
+      .crowd(host, to: server, port: port, count: count - 1, over: span - pace), at: now + pace)
+  }
+
   private mutating func change(_ name: String, _ change: (inout NameRecord) -> Void) {
     change(&names[name, default: NameRecord(answer: .unknown)])
   }

@@ -59,7 +59,7 @@ struct ProgramWalk {
       let reaper = IdleReaper.all[Int(dice.next(through: UInt64(IdleReaper.all.count - 1)))]
       internet.addReaper(reaper, to: server)
     }
-    let chunkings = [Chunking.whole, .single, .random(through: 100)]
+    let chunkings = [Chunking.whole, .single, .atMost(100)]
     internet.chunking = chunkings[Int(dice.next(through: 2))]
     self.dice = dice
   }
