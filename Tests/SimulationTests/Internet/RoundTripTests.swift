@@ -50,7 +50,7 @@ struct RoundTripTests {
     var rig = Rig(seed: 3, link: link)
     _ = rig.dial()
     rig.run(for: .seconds(60))
-    #expect(rig.takeLog() == ["accepted 110", "opened 120"])
+    #expect(rig.takeLog() == ["opened 120", "accepted 130"])
     rig.write("pushed", to: rig.sockets[0])
     rig.run(for: .seconds(1))
     #expect(rig.takeLog() == ["client readable 60110"])
