@@ -73,7 +73,7 @@ public enum Fault: Equatable, Sendable {
   case claimPath(HostID, Path)
   /// The device leaves its network, and says so.
   case leaveNetwork(HostID, sockets: SocketFate)
-  /// The device uses this interface from now on, as ``Path/interface`` numbers them, and says so.
+  /// The device uses this interface from now on, as `Path.interface` numbers them, and says so.
   case join(HostID, interface: UInt16, sockets: SocketFate)
   /// Every host that the device dials is answered for by a portal, until the login takes it away.
   case portal(HostID, HostID?)

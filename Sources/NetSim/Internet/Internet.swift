@@ -227,7 +227,7 @@ extension Internet {
   }
 
   /// Adds another way out to a host; it is not used before a switch to it.
-  /// - Returns: Its number, as ``Path/interface`` tells it.
+  /// - Returns: Its number, as `Path.interface` tells it.
   @discardableResult
   public mutating func addInterface(
     _ name: String, to host: HostID, link: LinkProfile

@@ -73,8 +73,8 @@ public final class SimulatedInternet: @unchecked Sendable {
   /// Where the programs of a host run: a loop that sleeps when the device does.
   /// - Parameters:
   ///   - host: Whose programs.
-  ///   - skew: By how many millionths its clock is fast, or slow if negative; what the first call for
-  ///     a host says holds.
+  ///   - skew: By how many millionths its clock is fast, or slow if negative; what the first call
+  ///     for a host says holds.
   public func loop(of host: HostID, skew: Int32 = 0) -> SimulatedEventLoop {
     if let loop = devices[host]?.loop { return loop }
     let made = loop.time.makeLoop(skew: skew)

@@ -23,7 +23,7 @@ import Testing
       at: Self.here, includingPropertiesForKeys: nil) where file.pathExtension == "swift"
     {
       let text = try String(contentsOf: file, encoding: .utf8)
-      for piece in text.components(separatedBy: "\"fault ").dropFirst() {
+      for piece in text.components(separatedBy: "\u{22}fault ").dropFirst() {
         found.insert(String(piece.prefix { $0 != ":" }))
       }
     }
