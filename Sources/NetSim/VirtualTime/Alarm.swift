@@ -49,6 +49,9 @@ struct Timetable {
   /// At least as many entries of the heap are empty, but for those that have left it since.
   private var emptied = 0
 
+  /// How many entries the heap has, emptied ones among them.
+  var count: Int { queue.count }
+
   /// When the next alarm is due, which may have been emptied since.
   var nextInstant: Instant? { queue.nextInstant }
 

@@ -182,6 +182,12 @@ extension SimulatedEventLoop {
     return true
   }
 
+  /// Wakes at once, without order: the run has failed, and tasks are to clean up.
+  func wakeToCleanUp() {
+    device = .waking
+    resume()
+  }
+
   /// Gives up what came due while the device slept, in order.
   func letGoOfHeldAlarms() -> [Alarm] {
     defer { heldAlarms = [] }

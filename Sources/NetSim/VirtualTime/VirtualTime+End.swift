@@ -34,11 +34,14 @@ extension VirtualTime {
     for loop in loops { alarmsLeft += loop.letGoOfHeldAlarms() }
   }
 
-  /// Ends a failed run: the body has been cancelled; whoever still sleeps is cancelled too, and
-  /// what tasks do about it is run, within bounds. Tasks that wait for anything else wait for ever.
+  /// Ends a failed run: the body has been cancelled, and what it does about it is run, within
+  /// bounds; then every sleep that is left ends as if cancelled, and so on. Tasks that wait for
+  /// anything else wait for ever.
   func abandon() {
     guard stage == .running else { return }
     stage = .failing
+    takeAlarms()
+    for loop in loops { loop.wakeToCleanUp() }
     runBounded()
     takeAlarms()
     for alarm in alarmsLeft {

@@ -104,6 +104,9 @@ extension VirtualTime {
     _ = escapes.note(.other(.tolerantSleep(task: currentTask()?.description ?? "a task")))
   }
 
+  /// How many entries the heap has, also those that were taken back and wait to be thrown out.
+  package var heapCount: Int { timetable.count }
+
   /// Puts an alarm where its clock wants it, but not before now.
   func schedule(_ alarm: Alarm) { timetable.schedule(alarm, at: max(now, alarm.due)) }
 

@@ -1,6 +1,6 @@
 public import ConnectionFSM
 
-/// Why a simulation could not go on, or ended with something left.
+/// Why a simulation could not go on, or ended with something left. May grow.
 public enum VirtualTimeError: Error, Sendable {
   /// The body has not ended, and nothing is left that could happen: everything waits for something
   /// that never comes, or that comes from outside of the simulation.
@@ -38,7 +38,7 @@ public struct Leftovers: Sendable {
   var isEmpty: Bool { tasks.isEmpty && sleepers.isEmpty && handlers.isEmpty }
 }
 
-/// Something that left a simulation, or came into it from another thread.
+/// Something that left a simulation, or came into it from another thread. May grow.
 public enum Escape: Equatable, Sendable {
   /// A task was resumed or started by another thread: by a callback of Dispatch, for instance.
   case foreignJob(task: String)

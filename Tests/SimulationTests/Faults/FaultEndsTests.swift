@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "fault 17 write-after-finish: the first write is taken, one a round trip later is EPIPE"
+    "fault 17 write-after-finish: the first write is taken, the second, a round trip on, is EPIPE"
   )
   func writeAfterFinish() {
     var rig = Rig(service: Service(script: [.close]))

@@ -86,16 +86,17 @@ struct VirtualTimeDeviceTests {
     #expect(journal.all == ["1.0 first", "1.0 second", "1.0 work", "1.0 late"])
   }
 
-  @Test("a deadline that is moved a million times is served once")
+  @Test("a deadline that is moved again and again is served once, and takes no memory")
   func rearmed() throws {
     let journal = Journal()
     try VirtualTime.run { loop in
       let alarm = Alarm { _ in journal.add("served", at: loop.now) }
       let other = Alarm { _ in journal.add("other", at: loop.now) }
       loop.arm(other, at: .origin + .milliseconds(500))
-      for number in 0..<1_000_000 {
+      for number in 0..<200_000 {
         loop.arm(alarm, at: .origin + .nanoseconds(Int64(number % 1000) + 1_000_000_000))
       }
+      #expect(loop.time.heapCount < 100)
       try await loop.clock.sleep(for: .seconds(2))
     }
     #expect(journal.all == ["0.5 other", "1.000000999 served"])

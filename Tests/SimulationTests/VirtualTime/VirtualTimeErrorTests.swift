@@ -156,10 +156,18 @@ struct VirtualTimeErrorTests {
     }
   }
 
-  @Test("after a failure the tasks are cancelled and clean up")
+  @Test("after a failure the body is cancelled, every sleep ends, and tasks clean up")
   func cleanUp() throws {
     let journal = Journal()
     _ = try failure(limit: .seconds(10)) { loop in
+      let phone = loop.time.makeLoop()
+      phone.task("asleep") {
+        await Task.yield()
+        phone.sleep()
+        do { try await phone.clock.sleep(for: .seconds(1)) } catch {
+          journal.add("asleep: \(type(of: error))", at: loop.now)
+        }
+      }
       loop.task("other") {
         do { try await loop.clock.sleep(for: .seconds(100)) } catch {
           journal.add("other: \(type(of: error))", at: loop.now)
@@ -170,6 +178,10 @@ struct VirtualTimeErrorTests {
         throw error
       }
     }
-    #expect(journal.all == ["0.0 body: CancellationError", "0.0 other: CancellationError"])
+    #expect(
+      journal.all == [
+        "1.0 body: CancellationError", "1.0 other: CancellationError",
+        "1.0 asleep: CancellationError",
+      ])
   }
 }
