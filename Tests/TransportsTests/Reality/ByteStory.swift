@@ -175,11 +175,12 @@ enum Pattern {
 }
 
 extension ByteStory.Outcome {
-  init<World, Stream>(_ clients: [StoryClient<World>], _ server: StoryServer<Stream>?) {
+  init<Stream>(_ clients: [any StoryProgram], _ server: StoryServer<Stream>?) {
     self.clients = clients.map(\.seen)
     guard let server else { return }
     self.server = server.notes
     guard server.notes.allSatisfy({ $0.last == "end" }) else { return }
-    isConserved = server.bytesRead == clients.reduce(0) { $0 + $1.written }
+    let written = clients.compactMap(\.written)
+    isConserved = written.count < clients.count || server.bytesRead == written.reduce(0, +)
   }
 }

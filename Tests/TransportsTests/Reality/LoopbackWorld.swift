@@ -21,10 +21,17 @@ final class LoopbackWorld: StoryWorld, @unchecked Sendable {
   private let refused = RefusedPort()
 
   static func play(_ story: ByteStory) async throws -> ByteStory.Outcome {
+    try await play(story) { world in story.clients.map { StoryClient(world, $0) } }
+  }
+
+  /// Plays the story's server against other programs than its clients.
+  static func play(
+    _ story: ByteStory, _ programs: @escaping @Sendable (LoopbackWorld) throws -> [any StoryProgram]
+  ) async throws -> ByteStory.Outcome {
     try await withCheckedThrowingContinuation { continuation in
       do {
         try SystemThread.start("story") {
-          continuation.resume(with: Result { try playHere(story) })
+          continuation.resume(with: Result { try playHere(story, programs) })
         }.detach()
       } catch {
         continuation.resume(throwing: error)
@@ -32,12 +39,14 @@ final class LoopbackWorld: StoryWorld, @unchecked Sendable {
     }
   }
 
-  private static func playHere(_ story: ByteStory) throws -> ByteStory.Outcome {
+  private static func playHere(
+    _ story: ByteStory, _ programs: (LoopbackWorld) throws -> [any StoryProgram]
+  ) throws -> ByteStory.Outcome {
     // Descriptors of this thread, and of those it starts, alone: other tests keep theirs.
     if story.machine == .withoutDescriptors { Descriptors.separate() }
     let world = try LoopbackWorld(story)
     if story.machine == .withoutDescriptors { Descriptors.exhaust() }
-    let clients = story.clients.map { StoryClient(world, $0) }
+    let clients = try programs(world)
     for client in clients {
       world.clientLoop.execute { client.start() }
     }

@@ -22,6 +22,20 @@ extension RealSockets {
       "a dial without a descriptor fails at once", .enabled(if: Descriptors.canBeExhausted))
     func noDescriptors() async throws { try await compare(.noDescriptors) }
 
+    @Test(
+      "F59: a connection over a line framing comes to the same: phases, dials, causes, outcomes",
+      arguments: TalkStory.all)
+    func sameTalk(story: TalkStory) async throws {
+      let real = try await LoopbackWorld.play(story.scene) { world in
+        [try TalkClient(world, story)]
+      }
+      #expect(real == story.scene.expected, "the kernel: \(real)")
+      let simulated = try SimulatedWorld.play(story.scene, byScript: false) { world in
+        [try TalkClient(world, story)]
+      }
+      #expect(simulated == story.scene.expected, "the simulator: \(simulated)")
+    }
+
     @Test("Docs/Reality.md lists what is compared, and what came of it")
     func table() throws {
       let page = URL(fileURLWithPath: #filePath + "/../../../../Docs/Reality.md").standardized

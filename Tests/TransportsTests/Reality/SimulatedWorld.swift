@@ -22,10 +22,20 @@ final class SimulatedWorld: StoryWorld, @unchecked Sendable {
 
   /// - Parameter byScript: The server is a script of the internet's; what it sees is not told then.
   static func play(_ story: ByteStory, byScript: Bool) throws -> ByteStory.Outcome {
+    try play(story, byScript: byScript) { world in
+      story.clients.map { StoryClient(world, $0) }
+    }
+  }
+
+  /// Plays the story's server against other programs than its clients.
+  static func play(
+    _ story: ByteStory, byScript: Bool,
+    _ programs: @escaping (SimulatedWorld) throws -> [any StoryProgram]
+  ) throws -> ByteStory.Outcome {
     try VirtualTime.run(limit: .seconds(600)) { loop in
       let world = SimulatedWorld(story, on: loop, byScript: byScript)
       await loop.pause(Self.settling)
-      let clients = story.clients.map { StoryClient(world, $0) }
+      let clients = try programs(world)
       for client in clients {
         world.dialer.eventLoop.execute { client.start() }
       }

@@ -3,7 +3,7 @@ import NetSim
 
 /// The client's program: does one act after the other, each as soon as the one before is done, and
 /// notes what it sees. Lives on its dialer's loop.
-final class StoryClient<World: StoryWorld>: @unchecked Sendable {
+final class StoryClient<World: StoryWorld>: StoryProgram, @unchecked Sendable {
   private let world: World
   private let loop: any EventLoop
   private let acts: [ClientAct]
@@ -11,8 +11,8 @@ final class StoryClient<World: StoryWorld>: @unchecked Sendable {
   private var stream: World.Dialer.Stream?
   private(set) var seen: [String] = []
   private(set) var isDone = false
-  /// How many bytes were taken from it in all.
-  private(set) var written = 0
+  var written: Int? { sentInAll }
+  private var sentInAll = 0
 
   // What the present act has come to.
   private var begun: Instant?
@@ -153,14 +153,14 @@ extension StoryClient {
 
   private func countWritten(_ count: Int) {
     sent += count
-    written += count
+    sentInAll += count
   }
 
   private func writeOnce(_ bytes: [UInt8]) -> Bool {
     isWritable = false
     switch stream?.write(bytes.span.bytes) {
     case .wrote(let count):
-      written += count
+      sentInAll += count
       return note(count < bytes.count ? "wrote a part" : "wrote")
     case .wouldBlock, nil: return note("would block")
     case .failed(let cause): return note("write failed: \(cause)")
@@ -170,9 +170,9 @@ extension StoryClient {
   private func fill() {
     isWritable = false
     while true {
-      let bytes = Pattern.bytes(50_000, from: written)
+      let bytes = Pattern.bytes(50_000, from: sentInAll)
       guard case .wrote(let count) = stream?.write(bytes.span.bytes) else { return }
-      written += count
+      sentInAll += count
     }
   }
 

@@ -16,6 +16,16 @@ protocol StoryWorld: AnyObject, Sendable {
   func isDone(_ hidden: ClientAct.Hidden, _ stream: Dialer.Stream?, since: Instant) -> Bool
 }
 
+/// What runs on the client's machine. Lives on its dialer's loop.
+protocol StoryProgram: AnyObject, Sendable {
+  /// What it has seen.
+  var seen: [String] { get }
+  var isDone: Bool { get }
+  /// How many bytes were taken from it in all; nil if it does not know.
+  var written: Int? { get }
+  func start()
+}
+
 /// A stream whose observer need not read, and which can be reset.
 protocol StoryStream: ByteStream, SendableMetatype {
   func setReading(_ isReading: Bool)
