@@ -29,8 +29,9 @@ extension Internet {
     return isOver ? .end : .wouldBlock
   }
 
-  private mutating func takeError(of socket: SocketID) -> Cause? {
-    guard let error = self[socket].pendingError else { return nil }
+  /// The error that has come, which is told once (`SO_ERROR`).
+  mutating func takeError(of socket: SocketID) -> Cause? {
+    guard isOpen(socket), let error = self[socket].pendingError else { return nil }
     self[socket].pendingError = nil
     return error
   }

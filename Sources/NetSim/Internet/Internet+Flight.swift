@@ -230,6 +230,11 @@ extension Internet {
     self[from: socket].lostSince = nil
     self[from: socket].timer = nil
     tell(.readable(socket), to: socket)
+    // Who waits for room hears of an error, too, as poll's POLLOUT has it; a script may be gone.
+    if has(socket), self[from: socket].writerWaits {
+      self[from: socket].writerWaits = false
+      tell(.writable(socket), to: socket)
+    }
     endIfSettled(socket)
   }
 }

@@ -177,6 +177,8 @@ extension SimulatedInternet {
     return state.write(bytes, to: socket, at: loop.now)
   }
 
+  func takeError(of socket: SocketID) -> Cause? { state.takeError(of: socket) }
+
   func isReadable(_ socket: SocketID) -> Bool { state.isReadable(socket) }
 
   func finishWriting(_ socket: SocketID) {

@@ -116,9 +116,9 @@ extension SimulatedStream {
   func start(_ endpoint: Endpoint, from host: HostID) {
     self.endpoint = endpoint
     self.host = host
-    guard ["tcp", "tls"].contains(endpoint.scheme) else {
-      return later { $0.fail(.unsupportedEndpoint) }
-    }
+    guard ["tcp", "tls"].contains(endpoint.scheme), endpoint.port > 0, !endpoint.host.isEmpty,
+      !endpoint.host.utf8.contains(0)
+    else { return later { $0.fail(.unsupportedEndpoint) } }
     internet.resolve(endpoint.host, from: host, for: self)
   }
 
@@ -145,13 +145,23 @@ extension SimulatedStream {
     socket = nil
     later { stream in
       guard case .dialling = stream.stage else { return }
-      stream.perform(stream.dialing.handle(.failed(attempt: stream.attempt, cause)))
+      stream.failAttempt(cause)
     }
+  }
+
+  private func failAttempt(_ cause: Cause) {
+    perform(dialing.handle(.failed(attempt: attempt, cause)))
   }
 
   func opened() {
     later { stream in
-      guard case .dialling = stream.stage else { return }
+      guard case .dialling = stream.stage, let socket = stream.socket else { return }
+      // A reset can be there already, if the program was held up: then the dial has failed.
+      if let cause = stream.internet.takeError(of: socket) {
+        stream.socket = nil
+        stream.internet.close(socket)
+        return stream.failAttempt(cause)
+      }
       guard stream.endpoint?.scheme == "tls" else { return stream.becomeOpen() }
       stream.stage = .securing(PlayedTLS())
       stream.secure()

@@ -18,7 +18,7 @@ final class Alarm: DeadlineHandler, @unchecked Sendable {
   func deadlineReached() { action(self) }
 }
 
-extension SocketEventLoop {
+extension EventLoop {
   /// Runs the body on the loop and gives its result back.
   func run<Value>(_ body: @escaping @Sendable () -> Value) async -> Value {
     let confined = Confined<Value?>(nil)
