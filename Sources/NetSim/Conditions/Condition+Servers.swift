@@ -49,22 +49,25 @@ extension Condition {
 
   private static let acceptQueue = Condition(
     "accept-queue-128",
-    "400 others dial within a second; 128 wait for a program that takes 50 a second, the dials of"
-      + " the rest are not answered and come again",
+    "The server resets all, and 400 others dial within a second; 128 wait for a program that takes"
+      + " 50 a second, the dials of the rest are not answered and come again",
     source: "Linux somaxconn 128 before 5.4; the crowd is our own figure", lasts: .seconds(180)
   ) { stage in
     stage.service.backlog = 128
     stage.service.handshakeWork = .milliseconds(20)
+    stage.at(.seconds(5), .resetAll(stage.server, port: stage.port, within: .zero))
     stage.crowd(400, from: .seconds(5), over: .seconds(1))
   }
 
   private static let storm = Condition(
-    "tls-storm", "4,000 others dial at once; the server does 2,000 handshakes of TLS a second",
+    "tls-storm",
+    "The server resets all, and 4,000 others dial at once; it does 2,000 handshakes of TLS a second",
     source: "shadrin.org, nginx SSL performance: 2,000 handshakes a second and core with ECC; the"
       + " crowd is our own figure",
     lasts: .seconds(120)
   ) { stage in
     stage.service.handshakeWork = .microseconds(500)
+    stage.at(.seconds(5), .resetAll(stage.server, port: stage.port, within: .zero))
     stage.crowd(4000, from: .seconds(5), over: .milliseconds(100))
   }
 

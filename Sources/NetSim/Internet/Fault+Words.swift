@@ -21,15 +21,6 @@ extension Internet {
     case .silentName(let name): "the resolver does not answer for \(name)"
     case .slowName(let name, let delay): "the resolver takes \(delay) s longer for \(name)"
     case .moveName(let name, let addresses, _): "\(name) moves to \(addresses)"
-    case .block, .unblock, .sever, .cut, .link, .chunking, .corrupt: wordsOfTheWay(fault)
-    case .failLocally, .limitDescriptors, .claimPath, .leaveNetwork, .join, .portal, .sleep,
-      .suspend, .wake:
-      wordsOfTheDevice(fault)
-    }
-  }
-
-  private func wordsOfTheWay(_ fault: Fault) -> String {
-    switch fault {
     case .block(let from, let to, let mode):
       mode == .drop
         ? "nothing gets from \(name(from)) to \(name(to))"
@@ -40,12 +31,6 @@ extension Internet {
     case .link(let host, let profile): "\(name(host)) is on the link \(profile.name)"
     case .chunking(let chunking): "bytes are cut: \(chunking)"
     case .corrupt(let host): "a bit is turned on the way to \(name(host))"
-    default: "\(fault)"
-    }
-  }
-
-  private func wordsOfTheDevice(_ fault: Fault) -> String {
-    switch fault {
     case .failLocally(let host, let error?): "every dial of \(name(host)) fails with \(error)"
     case .failLocally(let host, nil): "dials of \(name(host)) leave again"
     case .limitDescriptors(let host, let limit?): "\(name(host)) may have \(limit) sockets"
@@ -59,7 +44,6 @@ extension Internet {
     case .sleep(let host): "\(name(host)) falls asleep"
     case .suspend(let host): "the programs of \(name(host)) stand still"
     case .wake(let host, let fate): "\(name(host)) wakes\(words(fate))"
-    default: "\(fault)"
     }
   }
 

@@ -3,8 +3,7 @@ public import ConnectionFSM
 extension Internet {
   /// Lets a fault befall at an instant, or at once if that is past.
   public mutating func inject(_ fault: Fault, at instant: Instant) {
-    faults.append(fault)
-    schedule(.fault(faults.count - 1), at: max(now, instant))
+    schedule(.fault(fault), at: max(now, instant))
   }
 
   mutating func apply(_ fault: Fault) {
@@ -59,8 +58,8 @@ extension Internet {
     _ = dial(from: host, to: address, port: port, at: now)
     let pace = TimeSpan.nanoseconds(max(0, span.nanoseconds) / Int64(count))
     guard count > 1 else { return }
-    inject(
-      .crowd(host, to: server, port: port, count: count - 1, over: span - pace), at: now + pace)
+    let rest = Fault.crowd(host, to: server, port: port, count: count - 1, over: span - pace)
+    schedule(.more(rest), at: now + pace)
   }
 
   private mutating func change(_ name: String, _ change: (inout NameRecord) -> Void) {

@@ -38,8 +38,10 @@ public struct Internet: Sendable {
     /// A server's program says something, and lets go.
     case sayByServer(SocketID, [UInt8], thenCloses: Bool)
     case resetByServer(SocketID)
-    /// The fault of this number befalls.
-    case fault(Int)
+    /// Boxed: much larger than all the others, and rare.
+    indirect case fault(Fault)
+    /// What a fault began goes on; it was told of when it befell.
+    indirect case more(Fault)
   }
 
   let seed: UInt64
@@ -59,7 +61,6 @@ public struct Internet: Sendable {
   /// Slots are used again, generations are not.
   var connections: [TCPConnection] = []
   var freeSlots: [UInt32] = []
-  var faults: [Fault] = []
   /// Looked up, never walked through.
   var deafAddresses: Set<String> = []
   /// Hosts at which the next bytes arrive with a bit turned.
@@ -191,9 +192,10 @@ extension Internet {
     case .answerLookup(let lookup): answer(lookup)
     case .sayByServer(let socket, let words, let closes): say(words, by: socket, closes)
     case .resetByServer(let socket): reset(socket, at: now)
-    case .fault(let number):
-      tell(.befell(faults[number]))
-      apply(faults[number])
+    case .fault(let fault):
+      tell(.befell(fault))
+      apply(fault)
+    case .more(let fault): apply(fault)
     }
   }
 }
