@@ -137,6 +137,32 @@ bug one-endpoint-for-ever RC191 $core/Machine/Machine+Ends.swift \
 bug patience-without-end RC149 $core/Machine/Machine+Ends.swift \
   'return run.failingSince + patience.fastFor' 'return .never + patience.fastFor' 'Patience'
 
+# The simulator and what runs on it.
+sim=Sources/NetSim
+bug bytes-overtake F59 $sim/Internet/Internet+Flight.swift \
+  'let arrival = max(instant, self[from: socket].lastArrival)' 'let arrival = instant' \
+  'Internet|Reality'
+bug reset-unheard F59 $sim/Internet/Internet+Flight.swift \
+  'hadEnd ? .brokenPipe : .connectionReset' 'hadEnd ? .connectionReset : .brokenPipe' \
+  'ConnectionLifeTests|KernelDetailTests|Reality'
+bug box-never-wound F59 $sim/Internet/Internet+Boxes.swift \
+  'self[connection: socket].reapers[number].expiry = expiry(of: state.reaper)' '_ = number' \
+  'IdleReaperTableTests'
+bug sleeper-in-disorder F59 $sim/Engine/EventHeap.swift \
+  'instant < other.instant : order < other.order' 'instant < other.instant : order > other.order' \
+  'EventQueueTests|EngineTests|VirtualTime'
+bug escape-uncaptured F59 $sim/VirtualTime/Capture.swift \
+  'enqueueHook.pointee = capture' 'enqueueHook.pointee = formerEnqueueHook' 'VirtualTime'
+bug payload-under-other-id I11 $runtime/Connection/PayloadStore.swift \
+  'if self[middle].sequence < sequence { low = middle + 1 }' \
+  'if self[middle].sequence <= sequence { low = middle + 1 }' 'ConservationTests|PayloadStoreTests'
+bug last-byte-unwritten I11 $runtime/Stream/StreamLink.swift \
+  'while done < marks.count, marks[done].end <= written { done += 1 }' \
+  'while done < marks.count, marks[done].end <= written + 1 { done += 1 }' \
+  'ConservationTests|StreamTransportTests|StreamLink'
+bug shared-dice F59 $sim/Links/ChannelState.swift \
+  'name: name + "/loss"' 'name: name + "/latency"' 'Link|Conservation'
+
 echo "plant-bugs: $planted planted, $missed not found"
 cd "$root"
 [ "$missed" = 0 ]
