@@ -12,19 +12,16 @@ actor ChatClient {
   private let connection: Connection
   private(set) var heard: [String] = []
 
-  init(_ transport: sending any Transport, room: Endpoint) throws {
+  init(_ transport: sending any Transport) throws {
     connection = try Connection(transport, policy: Policy(heartbeat: nil), seed: 1)
-    connection.connect(to: room)
   }
-
-  func listen() async throws {
+  func join(_ room: Endpoint) async throws {
+    connection.connect(to: room)
     for try await message in connection.messages() { heard.append(message.text) }
   }
-
   func say(_ text: String) async throws -> Outcome {
     try await connection.send(Message(text), in: LaneID(1))
   }
-
   func leave() async { await connection.close() }
 }
 
@@ -32,28 +29,24 @@ actor ChatClient {
 func tunnel() throws {
   try VirtualTime.run { loop in
     var world = Internet(seed: 7)
-    let phone = world.addHost("phone", link: .wptLTE)
+    let (phone, room) = (world.addHost("phone", link: .wptLTE), world.addHost("chat.example"))
+    world.inject(.leaveNetwork(phone, sockets: .failed(.networkDown)), at: .origin + .seconds(10))
+    world.inject(.join(phone, interface: 1, sockets: .kept), at: .origin + .seconds(40))
     let internet = SimulatedInternet(world, on: loop)
-    let server = internet.change { $0.addHost("chat.example") }
-    let framing = try DelimiterFraming(delimiter: .lf, acknowledgement: .echo)
-    let echo = SimulatedServer(internet, host: server, port: 7000, engine: { framing }) {
+    let lines = try DelimiterFraming(delimiter: .lf, acknowledgement: .echo)
+    let server = SimulatedServer(internet, host: room, port: 7000, engine: { lines }) {
       message, client in client.send(message)
     }
-    internet.inject(.leaveNetwork(phone, sockets: .failed(.networkDown)), after: .seconds(10))
-    internet.inject(.join(phone, interface: 1, sockets: .kept), after: .seconds(40))
-
-    let chat = try ChatClient(
-      internet.transport(from: phone) { framing },
-      room: Endpoint(host: "chat.example", port: 7000))
-    let listener = loop.task("listener") { try await chat.listen() }
+    let chat = try ChatClient(internet.transport(from: phone) { lines })
+    let listening = loop.task("listening") {
+      try await chat.join(Endpoint(host: "chat.example", port: 7000))
+    }
     try await loop.clock.sleep(for: .seconds(20))
     #expect(try await chat.say("can you hear me?") == .acknowledged)
-    #expect(loop.now > .origin + .seconds(40))
+    #expect(loop.now > .origin + .seconds(40) && server.acceptedCount == 2)
     await chat.leave()
-    listener.cancel()
-    try await loop.clock.sleep(for: .seconds(1))
+    listening.cancel()
     #expect(await chat.heard == ["can you hear me?"])
-    withExtendedLifetime(echo) {}
   }
 }
 // end

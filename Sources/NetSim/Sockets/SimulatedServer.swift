@@ -27,7 +27,10 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     public func close() { link.close() }
 
     /// Ends it with a reset.
-    public func reset() { link.stream?.reset() }
+    public func reset() {
+      link.stream?.reset()
+      link.letGo()
+    }
   }
 
   /// Serves a port from now on. The server must be kept; its connections end with it.
