@@ -61,7 +61,7 @@ extension Condition {
 
   private static let storm = Condition(
     "tls-storm",
-    "The server resets all, and 4,000 others dial at once; it does 2,000 handshakes of TLS a second",
+    "The server resets all, and 4,000 others dial at once; it does 2,000 handshakes a second",
     source: "shadrin.org, nginx SSL performance: 2,000 handshakes a second and core with ECC; the"
       + " crowd is our own figure",
     lasts: .seconds(120)

@@ -19,13 +19,17 @@ import Testing
       host = world.addHost("server")
       internet = SimulatedInternet(world, on: loop)
       server = SimulatedServer(
-        internet, host: host, port: 1, service: service, engine: { SimulatedProtocol() }
-      ) { message, client in
-        switch message.text {
-        case "reset": client.reset()
-        case "close": client.close()
-        default: client.send(Message("\(client.number) \(message.text)"))
-        }
+        internet, host: host, port: 1, service: service, engine: { SimulatedProtocol() },
+        respond: Self.respond)
+    }
+
+    private static func respond(
+      to message: Message, of client: SimulatedServer<SimulatedProtocol>.Client
+    ) {
+      switch message.text {
+      case "reset": client.reset()
+      case "close": client.close()
+      default: client.send(Message("\(client.number) \(message.text)"))
       }
     }
 
