@@ -141,7 +141,7 @@ bug patience-without-end RC149 $core/Machine/Machine+Ends.swift \
 sim=Sources/NetSim
 bug bytes-overtake F59 $sim/Internet/Internet+Flight.swift \
   'let arrival = max(instant, self[from: socket].lastArrival)' 'let arrival = instant' \
-  'Internet|Reality'
+  'ConnectionLifeTests'
 bug reset-unheard F59 $sim/Internet/Internet+Flight.swift \
   'hadEnd ? .brokenPipe : .connectionReset' 'hadEnd ? .connectionReset : .brokenPipe' \
   'ConnectionLifeTests|KernelDetailTests|Reality'

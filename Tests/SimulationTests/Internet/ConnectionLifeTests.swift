@@ -161,4 +161,25 @@ import Testing
     #expect(rig.takeLog() == ["client readable 5925600"])
     #expect(rig.read(client) == "(system(timedOut))")
   }
+
+  @Test("A piece that is under way for long holds back those behind it, and is not overtaken")
+  func order() {
+    let channel = Channel(latency: .uniform(.milliseconds(10) ... .milliseconds(200)))
+    let link = LinkProfile(
+      "uneven", about: "an uneven link", source: "", up: channel, down: channel)
+    func firstArrival(seed: UInt64, second: Bool) -> String? {
+      var rig = Rig(seed: seed, link: link)
+      let (client, _) = rig.connected()
+      rig.write("a", to: client)
+      rig.run(for: .milliseconds(1))
+      if second { rig.write("b", to: client) }
+      rig.run(for: .seconds(1))
+      return rig.takeLog().first
+    }
+    for seed in 0..<50 {
+      let alone = firstArrival(seed: UInt64(seed), second: false)
+      #expect(alone?.hasPrefix("server readable") == true)
+      #expect(firstArrival(seed: UInt64(seed), second: true) == alone, "seed \(seed)")
+    }
+  }
 }
