@@ -155,7 +155,7 @@ bug escape-uncaptured F59 $sim/VirtualTime/Capture.swift \
   'enqueueHook.pointee = capture' 'enqueueHook.pointee = formerEnqueueHook' 'VirtualTime'
 bug payload-under-other-id I11 $runtime/Connection/PayloadStore.swift \
   'if self[middle].sequence < sequence { low = middle + 1 }' \
-  'if self[middle].sequence <= sequence { low = middle + 1 }' 'ConservationTests|PayloadStoreTests'
+  'if self[middle].sequence <= sequence { low = middle + 1 }' 'WaitingMessagesTests'
 bug last-byte-unwritten I11 $runtime/Stream/StreamLink.swift \
   'while done < marks.count, marks[done].end <= written { done += 1 }' \
   'while done < marks.count, marks[done].end <= written + 1 { done += 1 }' \
