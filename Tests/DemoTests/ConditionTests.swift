@@ -5,8 +5,10 @@ import Testing
 struct ConditionTests {
   private static let names: [String] = {
     let lines = (try? Demo.run("scenarios").output.split(separator: "\n")) ?? []
-    guard let start = lines.firstIndex(where: { $0.hasPrefix("Conditions") }) else { return [] }
-    return lines[start...].filter { $0.hasPrefix("  ") && !$0.hasPrefix("    ") }
+    guard let start = lines.firstIndex(where: { $0.hasPrefix("Conditions") }),
+      let end = lines.firstIndex(where: { $0.hasPrefix("Links") })
+    else { return [] }
+    return lines[start..<end].filter { $0.hasPrefix("  ") && !$0.hasPrefix("    ") }
       .map { $0.trimmingCharacters(in: .whitespaces) }
   }()
 
@@ -15,7 +17,9 @@ struct ConditionTests {
     #expect(Self.names.count == 41)
     #expect(Self.names.contains("commuter") && Self.names.contains("azure-4min-silent"))
     let lines = try Demo.run("scenarios").output.split(separator: "\n")
-    #expect(lines.count { $0.hasPrefix("      [") } == 41)
+    // And 48 links.
+    #expect(lines.count { $0.hasPrefix("      [") } == 41 + 48)
+    #expect(try Demo.run("simulate", "--scenario", "wpt-lte").output.contains("wpt-lte is over"))
   }
 
   @Test("every one of them runs to its end", arguments: names)

@@ -30,6 +30,12 @@ public struct Condition: Sendable {
     self.prepare = prepare
   }
 
+  /// Two minutes of a link where nothing befalls.
+  public init(link profile: LinkProfile) {
+    self.init(
+      profile.name, profile.about, source: profile.source, lasts: .seconds(120), link: profile)
+  }
+
   /// A client and a server that live under this condition from the beginning.
   /// - Parameters:
   ///   - seed: What all randomness is drawn from.

@@ -14,6 +14,11 @@ struct ConditionRun {
   /// meet silence.
   private static let moments: [Int64] = [0, 10, 19]
 
+  /// The condition of that name, or the bare link.
+  static func condition(named name: String) -> Condition? {
+    Condition.named(name) ?? LinkProfile.named(name).map(Condition.init(link:))
+  }
+
   /// What is told while it runs, all on the simulation's one thread.
   private final class Telling: @unchecked Sendable {
     var writer: TraceWriter

@@ -14,7 +14,7 @@ struct ScenariosCommand: Command {
 
   func run() throws(Failure) {
     guard let shown else { return try list() }
-    if let condition = Condition.named(shown) { return describe(condition) }
+    if let condition = ConditionRun.condition(named: shown) { return describe(condition) }
     _ = try ScenarioFile.builtIn(shown)
     if let scenario = BuiltInScenario.named(shown) { Console.print(scenario.json) }
   }
@@ -27,11 +27,15 @@ struct ScenariosCommand: Command {
       Console.print("  " + builtIn.name.padded(to: width) + "  " + about)
     }
     Console.print("\nConditions: a connection over simulated bytes, and where the figures are from")
-    for condition in Condition.all {
-      Console.print("  " + condition.name)
-      for text in [condition.about + ".", "[" + condition.source + "]"] {
-        for line in text.wrapped(to: Self.columns - 6) { Console.print("      " + line) }
-      }
+    for condition in Condition.all { list(condition) }
+    Console.print("\nLinks: the same, and nothing befalls")
+    for link in LinkProfile.all { list(Condition(link: link)) }
+  }
+
+  private func list(_ condition: Condition) {
+    Console.print("  " + condition.name)
+    for text in [condition.about + ".", "[" + condition.source + "]"] {
+      for line in text.wrapped(to: Self.columns - 6) { Console.print("      " + line) }
     }
   }
 

@@ -33,7 +33,7 @@ struct SimulateCommand: Command {
     switch source {
     case .file(let path): try run(ScenarioFile.read(path), from: path)
     case .builtIn(let name):
-      guard let condition = Condition.named(name) else {
+      guard let condition = ConditionRun.condition(named: name) else {
         return try run(ScenarioFile.builtIn(name), from: name)
       }
       let run = ConditionRun(

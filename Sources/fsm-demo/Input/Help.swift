@@ -53,8 +53,8 @@ enum Help {
     Usage: fsm-demo scenarios [NAME]
 
     Lists the built-in scenarios: stories, which are files, and conditions, which are links and
-    faults on a simulated internet, each with the source of its figures. With a name, prints that
-    story's file, or what is known of that condition.
+    faults on a simulated internet, and bare links, each with the source of its figures. With a
+    name, prints that story's file, or what is known of that condition or link.
 
       fsm-demo scenarios
       fsm-demo scenarios dead-peer > mine.json     a file to start from
