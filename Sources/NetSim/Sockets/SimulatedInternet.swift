@@ -125,7 +125,8 @@ extension SimulatedInternet: DeadlineHandler {
   private func pass(on occurrence: Occurrence) {
     switch occurrence {
     case .opened(let socket): streams[socket]?.stream?.opened()
-    case .failed(let socket, let cause): streams[socket]?.stream?.failed(cause)
+    case .failed(let socket, let cause):
+      streams.removeValue(forKey: socket)?.stream?.failed(cause)
     case .readable(let socket): streams[socket]?.stream?.readable()
     case .writable(let socket): streams[socket]?.stream?.writable()
     case .accepted(let socket, let host, let port): accept(socket, host, port)
