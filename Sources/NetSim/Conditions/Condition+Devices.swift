@@ -17,8 +17,10 @@ extension Condition {
   ) { stage in
     let client = stage.client
     let cellular = stage.internet.addInterface("cellular", to: client, link: .str0mCellular)
-    stage.at(.seconds(30), .leaveNetwork(client, sockets: .failed(.connectionAborted)))
-    stage.at(.seconds(45), .join(client, interface: cellular, sockets: .kept))
+    stage.at(
+      .seconds(30),
+      .handover(
+        client, to: cellular, gap: .seconds(15), sockets: .failed(.connectionAborted)))
     stage.at(.seconds(65), .join(client, interface: 1, sockets: .kept))
     stage.at(.seconds(85), .join(client, interface: cellular, sockets: .kept))
     stage.at(.seconds(110), .join(client, interface: 1, sockets: .kept))
@@ -32,9 +34,7 @@ extension Condition {
   ) { stage in
     let portal = stage.internet.addHost("portal")
     let answer = "HTTP/1.1 302 Found\r\nLocation: http://portal/\r\nContent-Length: 0\r\n\r\n"
-    stage.internet.listen(
-      portal, port: stage.port,
-      Service(script: [.receive(1), .send(Array(answer.utf8)), .finish]))
+    stage.internet.listen(portal, port: stage.port, .answering(answer))
     stage.fromTheStart(.portal(stage.client, portal))
     stage.at(.seconds(60), .portal(stage.client, nil))
   }
@@ -79,10 +79,8 @@ extension Condition {
     "flap", "The network is left and joined again every 4 s, half of the time there is none",
     source: "Our own figures", lasts: .seconds(180), link: .str0mWiFi
   ) { stage in
-    for round: Int64 in 0..<15 {
-      let start = 30 + round * 4
-      stage.at(.seconds(start), .leaveNetwork(stage.client, sockets: .kept))
-      stage.at(.seconds(start + 2), .join(stage.client, interface: 1, sockets: .kept))
-    }
+    stage.at(
+      .seconds(30),
+      .flapping(stage.client, period: .seconds(4), downFor: .seconds(2), times: 15))
   }
 }

@@ -87,6 +87,11 @@ public struct Stage: Sendable {
     for fault in faults { internet.inject(fault, at: .origin + span) }
   }
 
+  /// Lets a schedule of faults befall, counted from so long after the beginning.
+  mutating func at(_ span: TimeSpan, _ schedule: FaultSchedule) {
+    internet.inject(schedule, from: .origin + span)
+  }
+
   /// Has a fault there before anybody can dial.
   mutating func fromTheStart(_ fault: Fault) { internet.apply(fault) }
 

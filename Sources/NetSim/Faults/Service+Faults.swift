@@ -44,7 +44,8 @@ extension Service {
   /// A captive portal on a port with TLS: it has a certificate, of another name.
   public static let portalTLS = failingTLS(.hostMismatch)
 
-  private static func answering(_ text: String) -> Service {
+  /// A server that reads a byte, gives this answer, and ends in order.
+  static func answering(_ text: String) -> Service {
     Service(script: [.receive(1), .send(Array(text.utf8)), .finish])
   }
 }

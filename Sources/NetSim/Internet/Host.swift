@@ -9,8 +9,6 @@ struct Host: Sendable {
   var interfaces: [Interface]
   /// The one that new dials leave by; nil while there is none.
   var active: Int? = 0
-  /// What the device says of its network.
-  var path = Path.up
   /// What its ports serve; looked up, never walked through.
   var listeners: [UInt16: Listener] = [:]
   /// The boxes in front of it.
@@ -35,8 +33,6 @@ struct Interface: Sendable {
   let number: UInt16
   var profile: LinkProfile
   var isUp = true
-  /// The boxes behind it.
-  var reapers: [IdleReaper] = []
 }
 
 /// A port that is served.

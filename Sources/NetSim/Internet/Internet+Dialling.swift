@@ -126,7 +126,7 @@ extension Internet {
     self[socket].stage = .open
     self[from: socket].timer = nil
     noteHandshake(socket)
-    for reaper in reapersBehind(socket) + self[self[socket.peer].host].reapers {
+    for reaper in self[self[socket].host].reapers + self[self[socket.peer].host].reapers {
       let state = ReaperState(reaper: reaper, expiry: expiry(of: reaper))
       self[connection: socket].reapers.append(state)
     }
@@ -141,11 +141,6 @@ extension Internet {
     guard elapsed < self[self[socket].host].system.dialling.first else { return }
     self[from: socket].roundTrip = RoundTrip(first: elapsed)
     self[from: socket.peer].roundTrip = RoundTrip(first: elapsed)
-  }
-
-  private func reapersBehind(_ client: SocketID) -> [IdleReaper] {
-    let host = self[self[client].host]
-    return host.reapers + host.interfaces[self[connection: client].interface].reapers
   }
 }
 

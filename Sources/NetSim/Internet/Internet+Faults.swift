@@ -36,7 +36,7 @@ extension Internet {
     case .corrupt(let host): corrupted.append(host)
     case .failLocally(let host, let error): self[host].localFailure = error
     case .limitDescriptors(let host, let limit): self[host].descriptorLimit = limit
-    case .claimPath(let host, let path): say(path, of: host)
+    case .claimPath(let host, let path): tell(.pathChanged(host, path))
     case .leaveNetwork(let host, let fate): leaveNetwork(host, fate)
     case .join(let host, let number, let fate): join(host, interface: number, fate)
     case .portal(let host, let portal): self[host].portal = portal
@@ -173,7 +173,7 @@ extension Internet {
     if let active = self[host].active { self[host].interfaces[active].isUp = false }
     self[host].active = nil
     befall(fate, host)
-    say(.down, of: host)
+    tell(.pathChanged(host, .down))
   }
 
   private mutating func join(_ host: HostID, interface number: UInt16, _ fate: SocketFate) {
@@ -186,7 +186,7 @@ extension Internet {
     self[host].interfaces[place].isUp = true
     self[host].active = place
     befall(fate, host)
-    say(Path(.up, interface: number), of: host)
+    tell(.pathChanged(host, Path(.up, interface: number)))
   }
 
   private mutating func sleep(_ host: HostID) {
@@ -204,11 +204,6 @@ extension Internet {
     }
     befall(fate, host)
     tell(.woke(host))
-  }
-
-  private mutating func say(_ path: Path, of host: HostID) {
-    self[host].path = path
-    tell(.pathChanged(host, path))
   }
 
   private mutating func befall(_ fate: SocketFate, _ host: HostID) {
