@@ -78,7 +78,7 @@ enum Help {
 
       fsm-demo simulate --scenario accept-then-drop
       fsm-demo simulate --scenario commuter
-      fsm-demo simulate --scenario ping-equals-idle-60 --ping 60
+      fsm-demo simulate --scenario alb-60-fin --ping 60 --seed 6
       fsm-demo scenarios dead-peer > mine.json && fsm-demo simulate mine.json --seed 7
 
     Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot
