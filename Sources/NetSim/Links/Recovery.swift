@@ -64,12 +64,4 @@ extension ChannelState {
   private static func segments(in byteCount: Int) -> Int {
     byteCount <= 0 ? 0 : (byteCount - 1) / segmentSize + 1
   }
-
-  /// How many times in a row a SYN or its answer is lost, ``mostLosses`` at most: with the chance
-  /// 1 - (1 - p)² each if both directions lose packets one by one with the chance p.
-  package static func handshakeLosses(up: inout ChannelState, down: inout ChannelState) -> Int {
-    var count = 0
-    while count < mostLosses, up.losesNext() || down.losesNext() { count += 1 }
-    return count
-  }
 }

@@ -9,25 +9,37 @@ struct LinkLossTests {
       Channel(latency: .constant(.milliseconds(20)), loss: loss), seed: 2026, name: name)
   }
 
-  @Test("a handshake is lost with 1-(1-p)² each time it is tried", arguments: [200, 1000])
-  func handshake(perTenThousand: Int) {
-    var up = state(.independent(perTenThousand: perTenThousand))
-    var down = state(.independent(perTenThousand: perTenThousand), "link/0/down")
-    // One wait takes the handshake beyond 1 s, two beyond 3 s, three beyond 7 s.
+  @Test(
+    "a dial is late by 1, 3 or 7 s with 1-(1-p)², its square and its cube",
+    arguments: [200, 1000])
+  func handshakes(perTenThousand: Int) {
+    let channel = Channel(
+      latency: .constant(.milliseconds(10)), loss: .independent(perTenThousand: perTenThousand))
+    let link = LinkProfile("lossy", about: "a lossy link", source: "", up: channel, down: channel)
+    var internet = Internet(seed: 1)
+    let client = internet.addHost("client", link: link)
+    let server = internet.addHost("server")
+    internet.listen(server, port: 1, Service(script: [.hang]))
+    let address = internet.addresses(of: server)[0]
     let limits: [TimeSpan] = [.seconds(1), .seconds(3), .seconds(7)]
     var late = [0, 0, 0]
-    for _ in 0..<1_000_000 {
-      let losses = ChannelState.handshakeLosses(up: &up, down: &down)
-      let wait = RetransmissionLadder.synLinux.wait(afterLosses: losses)
-      for place in 0..<3 where wait >= limits[place] { late[place] += 1 }
+    var now = Instant.origin
+    for _ in 0..<40_000 {
+      let start = now
+      let socket = internet.dial(from: client, to: address, port: 1, at: start)
+      while let occurrence = internet.next(through: start + .seconds(200)) {
+        if occurrence == .opened(socket) { break }
+      }
+      now = internet.now
+      for place in 0..<3 where now - start >= limits[place] { late[place] += 1 }
+      internet.reset(socket, at: now)
     }
-    // Of 10⁶ with P = 1-(1-p)²: P, P² and P³, within 5 standard errors of 1000·√(P(1-P)).
-    // p = 2 %: 3.96 %, 0.157 %, 0.0062 %: 39,600 ± 975, 1,568 ± 198, 62 ± 39.
-    // p = 10 %: 19 %, 3.61 %, 0.686 %: 190,000 ± 1,962, 36,100 ± 933, 6,859 ± 413.
+    // Of 40,000 with P = 1-(1-p)²: P, P² and P³, within 5 standard errors of 200·√(P(1-P)).
+    // p = 2 %: 3.96 %, 0.157 %, 0.0062 %: 1,584 ± 195, 63 ± 39, 2.5 ± 7.9.
+    // p = 10 %: 19 %, 3.61 %, 0.686 %: 7,600 ± 392, 1,444 ± 186, 274 ± 82.
     let bounds: [ClosedRange<Int>] =
       perTenThousand == 200
-      ? [38_625...40_575, 1370...1766, 23...101]
-      : [188_038...191_962, 35_167...37_033, 6446...7272]
+      ? [1389...1779, 24...102, 0...10] : [7208...7992, 1258...1630, 192...356]
     for place in 0..<3 { #expect(bounds[place].contains(late[place]), "\(late)") }
   }
 
