@@ -74,6 +74,7 @@ import Testing
     #expect(report.ends.count == 60, "\(context)")
     var times: [String: Int] = [:]
     for (_, label) in report.received { times[label, default: 0] += 1 }
+    let heard = Set(report.delivered)
     for end in report.ends {
       let count = times[end.label] ?? 0
       switch end.result {
@@ -83,6 +84,8 @@ import Testing
         if end.lane == 0 { #expect(count <= 1, "\(context): \(end) and was read \(count) times") }
       case .success(.acknowledged):
         #expect(count >= 1, "\(context): \(end) and was never read")
+        // The acknowledgement is an echo, which the application is to read.
+        #expect(heard.contains(end.label), "\(context): \(end) and its echo was lost")
       }
     }
     // On one connection the messages of a lane come in the order in which they were given.
