@@ -4,51 +4,71 @@ import ConnectionFSM
 
 extension Scenario.Step {
   init(_ step: Story.Step) {
-    let (ev, arg) = step.action.words
-    let seconds = Double((step.at - .origin).nanoseconds) / 1e9
     self.init(
-      t: seconds, ev: ev, arg: arg, lane: step.lane == LaneID(0) ? nil : step.lane.rawValue,
+      t: Double((step.at - .origin).nanoseconds) / 1e9, ev: step.action.ev,
+      arg: step.action.argument, lane: step.lane == LaneID(0) ? nil : step.lane.rawValue,
       bytes: step.byteCount)
   }
 }
 
 extension Action {
-  /// The event and its argument.
-  fileprivate var words: (ev: String, arg: String?) {
+  /// The event's name.
+  var ev: String {
     switch self {
-    case .app(let action): action.words
-    case .device(let action): (action.word, nil)
+    case .app(let action): action.ev
+    case .device(let action): action.ev
+    case .network(let action, _, _, _): action.ev
+    case .environment(let action): action.ev
+    case .provider(.asked): "auth.request"
+    case .provider: "auth.token"
+    case .callback(let moment, _): "cb.\(moment.rawValue)"
+    case .expectation(let expectation): expectation.words.ev
+    case .fleet(let count): "fleet(\(count)).open"
+    case .mark: "state.mark"
+    }
+  }
+
+  fileprivate var argument: String? {
+    switch self {
+    case .app(let action): action.argument
     case .network(let action, let aim, let repeats, let every):
-      action.words(aim, repeats: repeats, every: every)
-    case .environment(let action): action.words
-    case .provider(let action): action.words
-    case .callback(let moment, let calls):
-      ("cb.\(moment.rawValue)", "→" + calls.map(\.words.ev).joined(separator: ","))
-    case .expectation(let expectation): expectation.words
-    case .fleet(let count): ("fleet(\(count)).open", nil)
-    case .mark: ("state.mark", nil)
+      action.argument(aim, repeats: repeats, every: every)
+    case .environment(let action): action.argument
+    case .provider(let action): action.argument
+    case .callback(_, let calls): "→" + calls.map(\.ev).joined(separator: ",")
+    case .expectation(let expectation): expectation.words.arg
+    case .device, .fleet, .mark: nil
     }
   }
 }
 
 extension AppAction {
-  fileprivate var words: (ev: String, arg: String?) {
+  fileprivate var ev: String {
     switch self {
-    case .connect(nil): ("api.connect", nil)
-    case .connect(let endpoint?): ("api.connect", "\(endpoint)")
-    case .reconnect: ("api.reconnectNow", nil)
-    case .close: ("api.close", nil)
-    case .drain: ("api.drain", nil)
-    case .send(let labels): ("api.send", labels.joined(separator: ","))
-    case .replace(let label): ("api.replace", label)
-    case .cancel(let label): ("api.cancel", label)
-    case .demand(let demand): ("api.demand", "\(demand)")
+    case .connect: "api.connect"
+    case .reconnect: "api.reconnectNow"
+    case .close: "api.close"
+    case .drain: "api.drain"
+    case .send: "api.send"
+    case .replace: "api.replace"
+    case .cancel: "api.cancel"
+    case .demand: "api.demand"
+    }
+  }
+
+  fileprivate var argument: String? {
+    switch self {
+    case .connect(let endpoint): endpoint.map { "\($0)" }
+    case .send(let labels): labels.joined(separator: ",")
+    case .replace(let label), .cancel(let label): label
+    case .demand(let demand): "\(demand)"
+    case .reconnect, .close, .drain: nil
     }
   }
 }
 
 extension DeviceAction {
-  fileprivate var word: String {
+  fileprivate var ev: String {
     switch self {
     case .sleep: "dev.sleep"
     case .wake: "dev.wake"
@@ -61,10 +81,51 @@ extension DeviceAction {
 }
 
 extension NetworkAction {
-  fileprivate func words(
-    _ aim: Aim, repeats: Int, every: TimeSpan?
-  ) -> (ev: String, arg: String?) {
-    var (ev, parts) = words
+  fileprivate var ev: String {
+    switch self {
+    case .open, .openBare: "net.open"
+    case .hang: "net.connect_hang"
+    case .fails(.resolution(.unknownName)): "net.dns_fail"
+    case .fails(.resolution): "net.dns_timeout"
+    case .fails(.http): "net.http"
+    // The vocabulary has no other failures of a dial.
+    case .fails: "net.refuse"
+    case .session: "net.session"
+    case .reset(.notConnected): "net.error"
+    case .reset: "net.rst"
+    case .finish(nil): "net.fin"
+    case .finish: "net.closed"
+    case .serverClose: "net.server_close"
+    case .goSilent: "net.silent_drop"
+    case .message: "net.msg"
+    case .pong: "net.pong"
+    case .acknowledge: "net.ack"
+    case .writable(false): "net.blocked"
+    case .writable(true): "net.unblocked"
+    case .viability: "net.viability"
+    case .drainRequested: "net.drain"
+    case .betterPath: "net.better_path"
+    }
+  }
+
+  private var arguments: [String] {
+    switch self {
+    case .open(withSession: true): ["sid=A"]
+    case .openBare: ["(tcp only)"]
+    case .fails(.http(let status, nil)): ["\(status)"]
+    case .fails(.http(let status, let seconds?)): ["\(status)", "retry-after=\(seconds)"]
+    case .session(let answer): [answer.rawValue]
+    case .reset(.notConnected): ["ENOTCONN"]
+    case .finish(let code), .serverClose(let code): code.map { ["\($0)"] } ?? []
+    case .viability(let viable): ["\(viable)"]
+    case .open, .hang, .fails, .reset, .goSilent, .message, .pong, .acknowledge, .writable,
+      .drainRequested, .betterPath:
+      []
+    }
+  }
+
+  fileprivate func argument(_ aim: Aim, repeats: Int, every: TimeSpan?) -> String? {
+    var parts = arguments
     switch aim {
     case .next: break
     case .generation(let number): parts.append("#\(number)")
@@ -75,82 +136,63 @@ extension NetworkAction {
     }
     if repeats > 1 { parts.append("repeat=\(repeats)") }
     if let every { parts.append("every=\(every)") }
-    return (ev, parts.isEmpty ? nil : parts.joined(separator: " "))
-  }
-
-  private var words: (ev: String, arg: [String]) {
-    switch self {
-    case .open(withSession: false): ("net.open", [])
-    case .open(withSession: true): ("net.open", ["sid=A"])
-    case .openBare: ("net.open", ["(tcp only)"])
-    case .hang: ("net.connect_hang", [])
-    case .fails(let cause): cause.words
-    case .session(let answer): ("net.session", [answer.rawValue])
-    case .reset(.notConnected): ("net.error", ["ENOTCONN"])
-    case .reset: ("net.rst", [])
-    case .finish(nil): ("net.fin", [])
-    case .finish(let code?): ("net.closed", ["\(code)"])
-    case .serverClose(let code): ("net.server_close", code.map { ["\($0)"] } ?? [])
-    case .goSilent: ("net.silent_drop", [])
-    case .message: ("net.msg", [])
-    case .pong: ("net.pong", [])
-    case .acknowledge: ("net.ack", [])
-    case .writable(false): ("net.blocked", [])
-    case .writable(true): ("net.unblocked", [])
-    case .viability(let viable): ("net.viability", ["\(viable)"])
-    case .drainRequested: ("net.drain", [])
-    case .betterPath: ("net.better_path", [])
-    }
-  }
-}
-
-extension Cause {
-  /// How a dial that fails with this is written.
-  fileprivate var words: (ev: String, arg: [String]) {
-    switch self {
-    case .resolution(.unknownName): ("net.dns_fail", [])
-    case .resolution: ("net.dns_timeout", [])
-    case .http(let status, nil): ("net.http", ["\(status)"])
-    case .http(let status, let seconds?): ("net.http", ["\(status)", "retry-after=\(seconds)"])
-    // The vocabulary has no other failures of a dial.
-    case _: ("net.refuse", [])
-    }
+    return parts.isEmpty ? nil : parts.joined(separator: " ")
   }
 }
 
 extension EnvironmentAction {
-  fileprivate var words: (ev: String, arg: String?) {
+  fileprivate var ev: String {
+    switch self {
+    case .path(let path, _):
+      switch path.status {
+      case .unknown: "net.path_unknown"
+      case .up: "net.path_up"
+      case .down: "net.path_down"
+      }
+    case .pathSwitch: "net.path_change"
+    case .serverUp: "net.server_up"
+    case .serverDown: "net.server_down"
+    case .networkDown: "net.down"
+    case .hosts: "net.hosts"
+    case .latency: "net.latency"
+    case .loss: "net.loss"
+    case .heal: "net.heal"
+    case .nothing: "net.noop"
+    }
+  }
+
+  fileprivate var argument: String? {
     switch self {
     case .path(let path, let isLie):
-      (
-        "net.path_\(path.status)",
-        [
-          path.isExpensive ? "expensive" : nil, path.isConstrained ? "constrained" : nil,
-          isLie ? "(false report)" : nil,
-        ].compactMap(\.self).joined(separator: " ").nonEmpty
-      )
-    case .pathSwitch(let from, let to): ("net.path_change", "\(from)->\(to)")
-    case .serverUp: ("net.server_up", nil)
-    case .serverDown: ("net.server_down", nil)
-    case .networkDown: ("net.down", nil)
+      [
+        path.isExpensive ? "expensive" : nil, path.isConstrained ? "constrained" : nil,
+        isLie ? "(false report)" : nil,
+      ].joined
+    case .pathSwitch(let from, let to): "\(from)->\(to)"
     case .hosts(let hosts):
-      ("net.hosts", hosts.map { "\($0.name)(\($0.isUp ? "up" : "down"))" }.joined(separator: ","))
-    case .latency(let latency): ("net.latency", "\(latency)s")
-    case .loss(let percent): ("net.loss", "\(percent)%")
-    case .heal: ("net.heal", nil)
-    case .nothing: ("net.noop", nil)
+      hosts.map { "\($0.name)(\($0.isUp ? "up" : "down"))" }.joined(separator: ",")
+    case .latency(let latency): "\(latency)s"
+    case .loss(let percent): "\(percent)%"
+    case .serverUp, .serverDown, .networkDown, .heal, .nothing: nil
     }
   }
 }
 
 extension ProviderAction {
-  fileprivate var words: (ev: String, arg: String?) {
+  fileprivate var argument: String? {
     switch self {
-    case .asked: ("auth.request", nil)
-    case .answers(let answer): ("auth.token", answer.word)
-    case .answersLate(let answer, let epoch):
-      ("auth.token", [answer.word, "\(epoch)"].compactMap(\.self).joined(separator: " "))
+    case .asked: nil
+    case .answers(let answer): answer.word
+    case .answersLate(let answer, let epoch): [answer.word, "\(epoch)"].joined
     }
+  }
+}
+
+extension [String?] {
+  /// The words that there are, as one argument; nil without any.
+  fileprivate var joined: String? {
+    let words = compactMap(\.self)
+    return words.isEmpty ? nil : words.joined(separator: " ")
   }
 }
 
@@ -204,8 +246,4 @@ extension Expectation {
       : "\(range.lowerBound)..\(range.upperBound == .max ? "" : "\(range.upperBound)")"
     return since > .zero ? "\(count) since \(since)s" : count
   }
-}
-
-extension String {
-  fileprivate var nonEmpty: String? { isEmpty ? nil : self }
 }

@@ -17,15 +17,18 @@ struct Story: Sendable {
   let steps: [Step]
   /// The steps as their author wrote them; empty in a story that was drawn.
   private let written: [Scenario.Step]
-  /// Places of steps, from 1, that need not be consumed; nil if none need be.
-  let unconsumed: [Int]?
+  /// Places of steps, from 1, that need not be consumed.
+  let unconsumed: [Int]
+  /// Whether it was drawn: nobody meant any of its steps to be consumed.
+  let isDrawn: Bool
 
   /// Makes a story that was drawn. Its steps come in order of time; none of them need be consumed.
   init(policy: Policy, steps: [Step]) {
     self.policy = policy
     self.steps = steps
     written = []
-    unconsumed = nil
+    unconsumed = []
+    isDrawn = true
   }
 
   /// Understands the words of a scenario.
@@ -33,6 +36,7 @@ struct Story: Sendable {
     policy = scenario.policy
     written = scenario.steps
     unconsumed = scenario.unconsumed ?? []
+    isDrawn = false
     let cast = try Cast(scenario)
     var steps: [Step] = []
     var last = 0.0
@@ -53,5 +57,17 @@ struct Story: Sendable {
   /// A step in words.
   func words(of index: Int) -> Scenario.Step {
     written.isEmpty ? Scenario.Step(steps[index]) : written[index]
+  }
+}
+
+extension Scenario {
+  /// Puts a story into words.
+  init(_ story: Story, name: String, seed: UInt64) {
+    version = 1
+    self.name = name
+    self.seed = seed
+    policy = story.policy
+    steps = story.steps.indices.map(story.words)
+    unconsumed = story.unconsumed.isEmpty ? nil : story.unconsumed
   }
 }

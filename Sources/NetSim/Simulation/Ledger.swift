@@ -112,6 +112,21 @@ struct Ledger: Sendable {
     }
   }
 
+  /// How many messages ended so; every message turned away counts as rejected.
+  var endCounts: [(name: String, count: Int)] {
+    var counts = Array(repeating: 0, count: Outcome.allCases.count + 1)
+    for place in ended {
+      switch messages[place].end {
+      case .outcome(let outcome): counts[Int(outcome.rawValue)] += 1
+      case .rejected, nil: counts[Outcome.allCases.count] += 1
+      }
+    }
+    let names = Self.outcomeNames
+    return counts.indices.filter { counts[$0] > 0 }.map { (names[$0], counts[$0]) }
+  }
+
+  private static let outcomeNames = Outcome.allCases.map { "\($0)" } + ["rejected"]
+
   /// How the message ended; `pending` while it lives.
   func outcome(of label: String) -> String? {
     places[label].map { messages[$0].end?.description ?? "pending" }

@@ -191,7 +191,7 @@ extension Network {
     }
   }
 
-  private func isServed(_ link: Link) -> Bool {
+  func isServed(_ link: Link) -> Bool {
     isUp(link.endpoint) == true && link.isOpen && !link.isSilent && !pathIsDown
   }
 

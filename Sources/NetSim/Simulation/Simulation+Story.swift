@@ -63,6 +63,7 @@ extension Simulation {
   }
 
   private mutating func heal(_ observe: (Event) -> Void) throws {
+    callbacks = []
     answer(network.healed())
     try take(.wake, observe)
     try input(.lifecycleChanged(.foreground), observe)
@@ -100,6 +101,10 @@ extension Simulation {
   mutating func take(
     _ action: NetworkAction, _ aim: Aim, repeats: Int, place: Int, _ observe: (Event) -> Void
   ) throws {
+    // In a drawn story an attempt that was not made yet has no answer that could wait for it.
+    if story.isDrawn, case .generation(let number) = aim, Epoch(number) > network.lastEpoch {
+      return
+    }
     if let (epoch, report) = network.stale(action, aim, repeats: repeats) {
       return try input(.report(report, of: epoch), observe)
     }

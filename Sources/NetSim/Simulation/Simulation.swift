@@ -24,6 +24,8 @@ public struct Simulation: Sendable {
     /// The same so many times more.
     case again(Int, Int)
     case report(Epoch, Network.Report)
+    /// A server that drives the heartbeat pings on the link of this epoch.
+    case serverPing(Epoch)
   }
 
   // At one instant the story comes first, then the network, then the client's own deadlines: what
@@ -40,7 +42,8 @@ public struct Simulation: Sendable {
   var network: Network
   var coming = EventQueue<Coming>()
   var ledger = Ledger()
-  private var sequence: UInt64 = 0
+  /// How many steps the machine has made.
+  private(set) var sequence: UInt64 = 0
   /// How many fresh links the application has asked for.
   var link: UInt32 = 0
   var interfaces: [String] = []
@@ -50,8 +53,10 @@ public struct Simulation: Sendable {
   private var unread: [(Epoch, Network.Report)] = []
   /// Whether anybody hears what happens: steps are recorded and notes are worded only then.
   var isWatched = true
+  /// What it has met is counted here, where somebody wants to know.
+  var cells: Cells?
   /// The steps whose callbacks have not run.
-  private var callbacks: [Int] = []
+  var callbacks: [Int] = []
 
   /// Makes a run of a scenario.
   /// - Parameters:
@@ -115,6 +120,9 @@ extension Simulation {
   /// When each dial was made.
   package var dials: [Instant] { ledger.dials.map(\.at) }
 
+  /// How many messages ended how.
+  var endCounts: [(name: String, count: Int)] { ledger.endCounts }
+
   /// Every wait before a dial, in order.
   package var waits: [TimeSpan] { ledger.waits }
 }
@@ -145,6 +153,7 @@ extension Simulation {
       case .interface(let name): try switchPath(to: name, observe)
       case .again(let index, let count): try repeatStep(index, times: count, observe)
       case .report(let epoch, let report): try hear(report, of: epoch, observe)
+      case .serverPing(let epoch): try serverPing(on: epoch, observe)
       }
     } else {
       try input(.deadlineReached, observe)
@@ -159,8 +168,8 @@ extension Simulation {
   }
 
   private func requireAllConsumed() throws(ScenarioError) {
-    guard let excused = story.unconsumed else { return }
-    for place in unconsumedSteps where !excused.contains(place) {
+    if story.isDrawn { return }
+    for place in unconsumedSteps where !story.unconsumed.contains(place) {
       throw ScenarioError(
         step: place,
         "\(story.words(of: place - 1).ev) was never consumed: no attempt was left for it; "
@@ -176,6 +185,7 @@ extension Simulation {
 
   private mutating func take(step index: Int, _ observe: (Event) -> Void) throws {
     let step = story.steps[index]
+    cells?.note(step.action, in: machine.phase)
     switch step.action {
     case .app(let action):
       if isWatched, story.words(of: index).note != nil { tell(index, observe) }
@@ -229,11 +239,30 @@ extension Simulation {
     _ report: Network.Report, of epoch: Epoch, _ observe: (Event) -> Void
   ) throws {
     network.delivered(report, of: epoch)
+    if case .transport(.opened) = report { expectServerPing(on: epoch) }
     if isAsleep {
       unread.append((epoch, report))
     } else {
       try input(.report(report, of: epoch), observe)
     }
+  }
+}
+
+// MARK: The server's heartbeat
+
+extension Simulation {
+  /// Where the policy leaves the pings to the server, one that is up sends them.
+  private mutating func expectServerPing(on epoch: Epoch) {
+    guard let heartbeat = story.policy.heartbeat, heartbeat.isServerDriven else { return }
+    coming.schedule(
+      .serverPing(epoch), at: now + heartbeat.interval, by: Actor.network.rawValue)
+  }
+
+  private mutating func serverPing(on epoch: Epoch, _ observe: (Event) -> Void) throws {
+    guard let place = network.place(of: epoch) else { return }
+    expectServerPing(on: epoch)
+    guard network.isServed(network.links[place]) else { return }
+    try hear(.transport(.received(byteCount: 1)), of: epoch, observe)
   }
 }
 
@@ -281,6 +310,7 @@ extension Simulation {
     try referee.judge(
       input, at: now, before: before, after: machine, disposition: disposition, effects: effects)
     ledger.note(disposition, effects, from: before.phase, to: machine, at: now)
+    cells?.note(input, disposition, at: now, before: before, after: machine)
     for (place, ids) in ending.enumerated() { perform(effects[place], ending: ids) }
     if !network.waiting.isEmpty { pump() }
     if !callbacks.isEmpty { try runCallbacks(from: before.phase, observe) }
