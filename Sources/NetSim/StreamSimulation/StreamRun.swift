@@ -12,6 +12,7 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
   /// By when every message must have ended that was offered a second after all was well.
   private var health: (since: Instant, by: Instant)?
   private var isConnected = false
+  private var isAsleep = false
   private var count = 0
 
   init(
@@ -127,7 +128,7 @@ extension StreamRun {
         onDevice(world, stage) { application.expect(moment, calls) }
       case .lifecycle(let lifecycle):
         onDevice(world, stage) { application.change(lifecycle) }
-      case .faults(let faults): for fault in faults { world.inject(fault) }
+      case .faults(let faults): for fault in faults { befall(fault, world) }
       case .heal(let faults): heal(faults, world, stage, application)
       case .expectation(let expectation):
         // After all that the instant brings.
@@ -136,6 +137,15 @@ extension StreamRun {
       case .mark: break
       }
     }
+  }
+
+  private func befall(_ fault: Fault, _ world: SimulatedInternet) {
+    switch fault {
+    case .sleep, .suspend: isAsleep = true
+    case .wake: isAsleep = false
+    case _: break
+    }
+    world.inject(fault)
   }
 
   private func onDevice(
@@ -148,7 +158,7 @@ extension StreamRun {
     _ faults: [Fault], _ world: SimulatedInternet, _ stage: StreamStage,
     _ application: StreamApplication
   ) {
-    for fault in faults { world.inject(fault) }
+    for fault in faults { befall(fault, world) }
     onDevice(world, stage) { application.change(.foreground) }
     guard isConnected, let bound = story.policy.timeToHealth else {
       return
@@ -201,7 +211,8 @@ extension StreamRun {
     _ log: StreamLog
   ) async {
     guard log.failure == nil else { return }
-    world.inject(.wake(stage.client, sockets: .kept))
+    // An application asleep would never close.
+    if isAsleep { befall(.wake(stage.client, sockets: .kept), world) }
     await application.close()
     let held = world.snapshot.heldSockets(of: stage.client)
     if judge.liveTransports > 0 || held > 0 {

@@ -25,7 +25,7 @@ struct StreamStage: Sendable {
     client = internet.addHost("client", system: system)
     server = internet.addHost(Self.names[0], system: system)
     cell = internet.addInterface("cell", to: client, link: .constant(.milliseconds(80)))
-    for fault in namesAreWell { internet.inject(fault, at: .origin) }
+    for fault in namesAreWell { internet.apply(fault) }
   }
 
   static func endpoint(_ number: Int) -> Endpoint {
