@@ -118,7 +118,7 @@ extension TraceFile {
     do {
       return try decoder.decode(Value.self, from: bytes)
     } catch {
-      if reader.isCutOff, line == self.line {
+      if reader.isCutOff, line == self.line, bytes.last != UInt8(ascii: "}") {
         throw problem("is cut off: the recording ended while it was written", line: line)
       }
       throw problem(DecodingProblem.describe(error, in: bytes), line: line)
