@@ -99,7 +99,8 @@ extension TimeSpan {
     if milliseconds < 1000 { return "\(milliseconds) ms" }
     let seconds = milliseconds / 1000
     if seconds < 60 { return "\(seconds).\(String(milliseconds % 1000 / 10).zeros(to: 2)) s" }
-    if seconds < 3600 { return "\(seconds / 60) min \(seconds % 60) s" }
-    return "\(seconds / 3600) h \(seconds % 3600 / 60) min"
+    let (large, small, size) = seconds < 3600 ? (" min", " s", Int64(60)) : (" h", " min", 3600)
+    let rest = seconds % size / (size / 60)
+    return "\(seconds / size)\(large)" + (rest > 0 ? " \(rest)\(small)" : "")
   }
 }

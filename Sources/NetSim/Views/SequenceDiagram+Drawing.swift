@@ -67,13 +67,14 @@ extension SequenceDiagram {
       ask(.messages(range), of: epoch, "\(noun) \(range)", at: record.instant)
     case .settle(let range, let outcome):
       switch outcome {
-      case .written, .acknowledged: return
+      case .written: noteWritten(range)
+      case .acknowledged: return
       case .expired, .evicted, .cancelled: say("message \(range) \(outcome)", record)
       case .inDoubt: say("message \(range) in doubt: it may have arrived, or not", record)
       }
     case .ended(let epoch, let cause):
       lose(epoch)
-      if record.input.epoch != epoch { say("gives up \(epoch): \(cause)", record) }
+      if record.input.epoch != epoch { say("lets go of \(epoch): \(cause)", record) }
     case .abortTransport, .pressureChanged: return
     }
   }

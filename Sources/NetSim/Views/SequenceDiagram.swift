@@ -69,6 +69,8 @@ extension SequenceDiagram {
     let epoch: Epoch
     let kind: Kind
     let row: Int
+    /// The system took all of it, which ended it.
+    var isWritten = false
   }
 
   // Answers of attempts that are over come within an attempt or two.
@@ -83,26 +85,27 @@ extension SequenceDiagram {
 
   fileprivate mutating func answer(_ record: TraceRecord) {
     switch record.input {
-    case .session(let epoch, _): settle(epoch) { kind in kind == .session }
+    case .session(let epoch, _): settle(epoch) { $0.kind == .session }
     case .transport(let epoch, let event):
       switch event {
-      case .opened: settle(epoch) { $0 == .dial }
-      case .failed(let cause) where cause.isTold: settle(epoch) { $0 == .dial }
+      case .opened: settle(epoch) { $0.kind == .dial }
+      case .failed(let cause) where cause.isTold: settle(epoch) { $0.kind == .dial }
       case .closed:
-        // The peer's answer to our close is behind all that we sent.
+        // An end in order: what the system took before our close has arrived. What wants to be
+        // acknowledged, and was not, stays in doubt.
         guard questions.contains(where: { $0.epoch == epoch && $0.kind == .close }) else { return }
-        settle(epoch) { _ in true }
+        settle(epoch) { $0.kind == .close || $0.isWritten }
       case .pong(let number):
         let ping = questions.last { $0.epoch == epoch && $0.kind == .ping(number) }
         guard let ping else { return }
         // A stream is in order: what was sent before the ping has arrived, too.
-        settle(epoch, through: ping.row) { kind in
-          if case .messages = kind { return true }
-          return kind == .ping(number)
+        settle(epoch, through: ping.row) { question in
+          if case .messages = question.kind { return true }
+          return question.kind == .ping(number)
         }
       case .acknowledged(let id):
-        settle(epoch) { kind in
-          guard case .messages(let range) = kind else { return false }
+        settle(epoch) { question in
+          guard case .messages(let range) = question.kind else { return false }
           return range.first.lane == id.lane && range.first <= id
         }
       case .failed, .received, .written, .writabilityChanged, .viabilityChanged, .drainRequested,
@@ -116,14 +119,22 @@ extension SequenceDiagram {
   }
 
   private mutating func settle(
-    _ epoch: Epoch, through row: Int = .max, where matches: (Question.Kind) -> Bool
+    _ epoch: Epoch, through row: Int = .max, where matches: (Question) -> Bool
   ) {
     questions.removeAll { question in
-      guard question.epoch == epoch, question.row <= row, matches(question.kind) else {
+      guard question.epoch == epoch, question.row <= row, matches(question) else {
         return false
       }
       rows[question.row].content.setFate(.arrived)
       return true
+    }
+  }
+
+  mutating func noteWritten(_ range: MessageRange) {
+    for place in questions.indices {
+      if case .messages(let given) = questions[place].kind, given.contains(range.last) {
+        questions[place].isWritten = true
+      }
     }
   }
 

@@ -24,9 +24,12 @@ extension TracePage {
       const s = t / 1e9;
       if (s < 1) return Math.round(s * 1e3) + " ms";
       if (s < 60) return (s < 10 ? s.toFixed(1) : s.toFixed(0)) + " s";
-      if (s < 3600) return Math.floor(s / 60) + " min " + Math.floor(s % 60) + " s";
-      return Math.floor(s / 3600) + " h " + Math.floor(s % 3600 / 60) + " min";
+      const [large, small, size] = s < 3600 ? [" min", " s", 60] : [" h", " min", 3600];
+      const rest = Math.floor(s % size / (size / 60));
+      return Math.floor(s / size) + large + (rest ? " " + rest + small : "");
     }
+    // A line may break behind a parenthesis.
+    const breakable = text => text.replaceAll("(", "(\u200b");
     function make(tag, text, type) {
       const element = document.createElement(tag);
       if (text !== undefined) element.textContent = text;
@@ -54,7 +57,7 @@ extension TracePage {
       rowEnds[row] = ended ?? Infinity;
       rowOf.push(row);
     }
-    const deepest = Math.max(1, ...data.depths.map(d => d[1]));
+    const deepest = data.depths.reduce((most, d) => Math.max(most, d[1]), 1);
     const tracks = [];
     let height = 0;
     for (const [name, label, size, isThere] of [
@@ -99,8 +102,8 @@ extension TracePage {
       for (const key in seen) delete seen[key];
       chart.setAttribute("height", overview + 14);
       chart.setAttribute("viewBox", "0 0 " + width + " " + (overview + 14));
-      for (const t of tracks) draw("text", { x: 0, y: t.top - 6, class: "soft" }, t.label);
       drawAxis();
+      for (const t of tracks) draw("text", { x: edge, y: t.top - 6, class: "soft" }, t.label);
       for (const [phase, start, end] of data.phases) {
         const at = bar("state", start, end, top("state"), 24, "var(--" + phase + ")", 1.5);
         const label = at && fit(names[phase], at[1] - at[0] - 10);
@@ -127,10 +130,10 @@ extension TracePage {
       const wish = (to - from) / Math.max(3, width / 110);
       const size = sizes.find(s => s >= wish) ?? sizes.at(-1);
       const digits = size < 1e7 ? 3 : size < 1e8 ? 2 : size < 1e9 ? 1 : 0;
-      draw("line", { x1: 0, x2: width, y1: axis, y2: axis, stroke: "var(--line)" });
+      draw("line", { x1: edge, x2: width - edge, y1: axis, y2: axis, stroke: "var(--line)" });
       for (let t = Math.ceil(from / size) * size; t <= to; t += size) {
         draw("line", { x1: x(t), x2: x(t), y1: 12, y2: axis, stroke: "var(--line)" });
-        const text = size >= 6e10 && to >= 6e11 ? span(t).replace(/ 0 (s|min)$/, "")
+        const text = size >= 6e10 && to >= 6e11 ? span(t)
           : seconds(t, digits) + " s";
         const anchor = x(t) > width - 24 ? "end" : x(t) < 20 && t > 0 ? "start" : "middle";
         draw("text", { x: x(t), y: axis + 15, class: "soft", "text-anchor": anchor },
@@ -164,7 +167,7 @@ extension TracePage {
       for (const [t, count] of data.depths) path += "H" + x(t) + "V" + at(count);
       path += "H" + x(data.end) + "V" + at(0) + "Z";
       draw("path", { d: path, fill: "var(--queue)", "fill-opacity": 0.28, stroke: "var(--queue)" });
-      draw("text", { x: width, y: y - 6, class: "soft", "text-anchor": "end" }, "most " + deepest);
+      draw("text", { x: width - edge, y: y - 6, class: "soft", "text-anchor": "end" }, "most " + deepest);
     }
     function drawNotes() {
       const y = top("notes");
@@ -183,9 +186,14 @@ extension TracePage {
     function drawOverview() {
       if (to - from >= whole) return;
       const all = t => edge + (t - data.start) / whole * (width - 2 * edge);
-      for (const [phase, start, end] of data.phases)
+      let last = -1;
+      for (const [phase, start, end] of data.phases) {
+        // What ends within the pixel of the one before is left out.
+        if (Math.round(all(end)) === last) continue;
+        last = Math.round(all(end));
         draw("rect", { x: all(start), y: overview, height: 8, fill: "var(--" + phase + ")",
           width: Math.max(1, all(end) - all(start)), opacity: 0.6 });
+      }
       draw("rect", { x: all(from), y: overview - 2, height: 12, fill: "none", rx: 3,
         width: Math.max(6, all(to) - all(from)), stroke: "var(--accent)", "stroke-width": 2 });
     }
@@ -366,8 +374,8 @@ extension TracePage {
         if (s[DISPOSITION].startsWith("ignored")) row.className = "faint";
         if (s[FROM] !== s[TO] || !place) state.append(chip(s[TO]));
         const did = [s[DISPOSITION] === "accepted" ? "" : s[DISPOSITION], s[DID]];
-        row.append(make("td", s[SEQ]), make("td", seconds(s[AT])), make("td", s[INPUT]), state,
-          make("td", did.filter(Boolean).join(": ")));
+        row.append(make("td", s[SEQ]), make("td", seconds(s[AT])), make("td", breakable(s[INPUT])), state,
+          make("td", breakable(did.filter(Boolean).join(": "))));
         row.id = "s" + place;
         row.tabIndex = 0;
         row.onclick = row.onfocus = () => choose(place, true, true);
