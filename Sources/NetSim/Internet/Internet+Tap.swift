@@ -13,10 +13,10 @@ struct Tap: Sendable {
 
 extension Internet {
   /// Captures from now on what connections send and receive that this host dials from now on.
-  mutating func capture(on host: HostID) { tap = Tap(host: host) }
+  package mutating func capture(on host: HostID) { tap = Tap(host: host) }
 
   /// What was captured since the last time.
-  mutating func takeSegments() -> [Segment] {
+  package mutating func takeSegments() -> [Segment] {
     guard let segments = tap?.segments, !segments.isEmpty else { return [] }
     tap?.segments.removeAll(keepingCapacity: true)
     return segments
@@ -56,8 +56,9 @@ extension Internet {
   mutating func tapDeparture(of socket: SocketID, from start: Int, through end: Int) {
     guard tap != nil, socket.side == .client else { return }
     guard start < end else { return tapLeaving(socket, .ack, at: start - 1) }
-    let pipe = self[from: socket]
-    tapLeaving(socket, pipe.flags(through: end), at: start, pipe.payload(from: start, through: end))
+    for piece in self[from: socket].pieces(from: start, through: end) {
+      tapLeaving(socket, piece.flags, at: piece.place, piece.payload)
+    }
   }
 
   /// The host acknowledges what the other end sent.
@@ -94,9 +95,9 @@ extension Internet {
   /// Bytes that a server sent, and perhaps its FIN.
   mutating func tapArrival(from sender: SocketID, from start: Int, through end: Int) {
     guard tap != nil, sender.side == .server, start < end else { return }
-    let pipe = self[from: sender]
-    tapArriving(
-      sender.peer, pipe.flags(through: end), at: start, pipe.payload(from: start, through: end))
+    for piece in self[from: sender].pieces(from: start, through: end) {
+      tapArriving(sender.peer, piece.flags, at: piece.place, piece.payload)
+    }
   }
 
   /// An acknowledgement of what the host sent.
@@ -137,14 +138,19 @@ extension Internet {
 }
 
 extension Pipe {
-  fileprivate func flags(through end: Int) -> Segment.Flags {
-    if end > written { return [.fin, .ack] }
-    return end == written ? [.psh, .ack] : .ack
-  }
-
-  /// The bytes of these places that are still there: what is acknowledged and read is gone.
-  fileprivate func payload(from start: Int, through end: Int) -> [UInt8] {
+  /// The bytes of these places that are still there (what is acknowledged and read is gone), and a
+  /// FIN by itself behind them: those were sent before there was one.
+  fileprivate func pieces(
+    from start: Int, through end: Int
+  ) -> [(place: Int, flags: Segment.Flags, payload: [UInt8])] {
+    var pieces: [(place: Int, flags: Segment.Flags, payload: [UInt8])] = []
     let first = max(start, bytes.start)
-    return bytes.bytes(from: first, count: max(0, min(end, written) - first))
+    let last = min(end, written)
+    if first < last {
+      let flags: Segment.Flags = last == written ? [.psh, .ack] : .ack
+      pieces.append((first, flags, bytes.bytes(from: first, count: last - first)))
+    }
+    if end > written { pieces.append((written, [.fin, .ack], [])) }
+    return pieces
   }
 }
