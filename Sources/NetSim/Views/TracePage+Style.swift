@@ -42,10 +42,12 @@ extension TracePage {
     }
     button:hover { border-color: var(--accent); }
     :focus-visible { outline: 2px solid var(--accent); outline-offset: 2px; }
-    #plot { margin: 0 -7px; touch-action: pan-y; cursor: crosshair; user-select: none; border-radius: 6px; }
+    #plot { margin: 0 -7px; border-radius: 6px; cursor: crosshair; }
+    #plot { touch-action: pan-y; user-select: none; }
     #chart { display: block; width: 100%; }
     #chart text { font-size: 11.5px; fill: var(--ink); }
-    #chart .soft { fill: var(--soft); paint-order: stroke; stroke: var(--card); stroke-width: 3px; }
+    #chart .soft { fill: var(--soft); paint-order: stroke; }
+    #chart .soft { stroke: var(--card); stroke-width: 3px; }
     #chart .on { fill: #10151c; font-weight: 500; }
     #legend {
       list-style: none; display: flex; flex-wrap: wrap; gap: 4px 14px; margin: 2px 0 0; padding: 0;
@@ -54,7 +56,8 @@ extension TracePage {
     #legend i { display: inline-block; width: 11px; height: 11px; border-radius: 3px; }
     #legend i { margin-right: 5px; vertical-align: -1px; }
     #detail { min-height: 236px; }
-    .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 0 32px; align-items: start; }
+    .columns { display: grid; grid-template-columns: 1fr 1fr; gap: 0 32px; }
+    .columns { align-items: start; }
     #detail h2 span { color: var(--soft); font-weight: 400; }
     #detail .what { font-size: 17px; font-weight: 600; overflow-wrap: anywhere; }
     #detail dl { display: grid; grid-template-columns: 96px 1fr; gap: 2px 12px; margin: 6px 0 0; }
