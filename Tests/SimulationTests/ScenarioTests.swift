@@ -90,7 +90,7 @@ struct ScenarioErrorTests {
         #"{ "t": 2, "ev": "api.connect" }, { "t": 1, "ev": "api.close" }"#,
         "step 2: t is earlier than that of the step before"
       ),
-      (#"{ "t": 0, "ev": "api.cancel", "arg": "m1" }"#, "no message “m1” was taken before"),
+      (#"{ "t": 0, "ev": "api.cancel", "arg": "m1" }"#, "no message “m1” was sent before"),
       (#"{ "t": 0, "ev": "net.http", "arg": "999" }"#, "“999” is no status of HTTP"),
       (#"{ "t": 0, "ev": "net.http", "arg": "503 retry-after=x" }"#, "“x” is no number of seconds"),
       (#"{ "t": 0, "ev": "net.rst", "arg": "repaet=5" }"#, "“repaet=” is not understood"),

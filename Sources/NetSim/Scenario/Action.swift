@@ -24,7 +24,11 @@ enum AppAction: Equatable, Sendable {
   /// Wants a fresh link, whatever there is.
   case reconnect
   case close
+  /// As close, but what waits is sent first.
+  case drain
   case send([String])
+  /// A newer payload for a message that waits.
+  case replace(String)
   case cancel(String)
   case demand(Bool)
 }
@@ -44,6 +48,8 @@ enum DeviceAction: Equatable, Sendable {
   case sleep
   case wake
   case lifecycle(Lifecycle)
+  /// The driver's timer fires, whatever is due.
+  case timer
 }
 
 /// What the credentials provider answers; until the first of these it answers at once that they
@@ -52,6 +58,8 @@ enum ProviderAction: Equatable, Sendable {
   /// It was asked, and takes its time.
   case asked
   case answers(CredentialsAnswer)
+  /// It answers a request of long ago.
+  case answersLate(CredentialsAnswer, Epoch)
 }
 
 /// Which attempt a network action befalls.
@@ -93,13 +101,16 @@ enum NetworkAction: Equatable, Sendable {
   case acknowledge
   case writable(Bool)
   case viability(Bool)
+  /// The server will go away soon.
+  case drainRequested
+  case betterPath
 
   /// Whether it answers a dial.
   var isAnswer: Bool {
     switch self {
     case .open, .openBare, .hang, .fails: true
     case .session, .reset, .finish, .serverClose, .goSilent, .message, .pong, .acknowledge,
-      .writable, .viability:
+      .writable, .viability, .drainRequested, .betterPath:
       false
     }
   }
@@ -109,7 +120,7 @@ enum NetworkAction: Equatable, Sendable {
     switch self {
     case .reset, .finish, .serverClose: true
     case .open, .openBare, .hang, .fails, .session, .goSilent, .message, .pong, .acknowledge,
-      .writable, .viability:
+      .writable, .viability, .drainRequested, .betterPath:
       false
     }
   }
@@ -128,7 +139,7 @@ enum SessionAnswer: String, CaseIterable, Sendable {
 
 /// What changes around the connection, whether there is one or not.
 enum EnvironmentAction: Equatable, Sendable {
-  case path(PathStatus, isLie: Bool)
+  case path(Path, isLie: Bool)
   /// The path runs over another interface; the one before was reported at the beginning.
   case pathSwitch(from: String, to: String)
   case serverUp
@@ -140,6 +151,8 @@ enum EnvironmentAction: Equatable, Sendable {
   case latency(TimeSpan)
   /// So many percent of what would be answered are not.
   case loss(UInt8)
+  /// Everything is well from here on, but for links that have gone silent.
+  case heal
   case nothing
 
   struct Host: Equatable, Sendable {

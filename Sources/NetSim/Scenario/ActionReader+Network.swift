@@ -5,13 +5,9 @@ import ConnectionFSM
 extension ActionReader {
   func readEnvironment() throws(ScenarioError) -> EnvironmentAction? {
     switch step.ev {
-    case "net.path_down":
-      guard step.arg == nil || step.arg == "(false report)" else {
-        throw error("“\(step.arg ?? "")” is not understood; the one argument is (false report)")
-      }
-      return .path(.down, isLie: step.arg != nil)
-    case "net.path_up": return .path(.up, isLie: false)
-    case "net.path_unknown": return .path(.unknown, isLie: false)
+    case "net.path_down": return try path(.down)
+    case "net.path_up": return try path(.up)
+    case "net.path_unknown": return try path(.unknown)
     case "net.path_change":
       let text = try argument("two interfaces: wifi->cell")
       guard let arrow = text.firstRange(of: "->") else { throw error("write wifi->cell") }
@@ -29,10 +25,28 @@ extension ActionReader {
         throw error("“\(text)” is no share; write 90%")
       }
       return .loss(percent)
+    case "net.heal": return .heal
     // A scripted peer answers no ping unless the story says so.
     case "net.noop", "net.no_pong": return .nothing
     default: return nil
     }
+  }
+
+  private func path(_ status: PathStatus) throws(ScenarioError) -> EnvironmentAction {
+    var path = Path(status)
+    for word in words.plain {
+      switch word {
+      case "expensive": path.isExpensive = true
+      case "constrained": path.isConstrained = true
+      case _:
+        throw error("“\(word)” is not understood; write expensive, constrained, or (false report)")
+      }
+    }
+    // That the way is free may have a remark of the reporter's beside it.
+    guard status != .down || words.hints.allSatisfy({ $0 == "false report" }) else {
+      throw error("“\(step.arg ?? "")” is not understood; the one hint is (false report)")
+    }
+    return .path(path, isLie: words.hints.contains("false report"))
   }
 
   func readNetwork() throws(ScenarioError) -> NetworkAction? {
@@ -50,10 +64,14 @@ extension ActionReader {
     case "net.ack": return .acknowledge
     case "net.blocked": return .writable(false)
     case "net.unblocked": return .writable(true)
-    case "net.viability": return .viability(try truth(words.plain.first))
+    case "net.viability": return .viability(try truth(words.plain.first { !$0.hasPrefix("#") }))
+    case "net.drain": return .drainRequested
+    case "net.better_path": return .betterPath
     case "net.session":
       let text = try argument("the server's answer")
-      guard let word = words.plain.first, let answer = SessionAnswer(rawValue: word) else {
+      guard let word = words.plain.first(where: { !$0.hasPrefix("#") }),
+        let answer = SessionAnswer(rawValue: word)
+      else {
         let known = SessionAnswer.allCases.map(\.rawValue).joined(separator: ", ")
         throw error("“\(text)” is no answer; known are \(known)")
       }

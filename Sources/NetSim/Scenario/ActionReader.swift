@@ -16,9 +16,10 @@ struct ActionReader {
 
   /// The events that can stand in a scenario, for messages and help.
   static let vocabulary = [
-    "api.connect", "api.close", "api.send", "api.request", "api.cancel", "api.demand",
-    "api.reconnectNow", "dev.sleep", "dev.wake", "dev.background", "dev.foreground", "dev.suspend",
-    "dev.clock_step", "auth.request", "auth.token_fetch", "auth.refresh", "auth.token",
+    "api.connect", "api.close", "api.drain", "api.send", "api.request", "api.replace",
+    "api.cancel", "api.demand", "api.reconnectNow", "dev.sleep", "dev.wake", "dev.background",
+    "dev.foreground", "dev.suspend", "dev.timer", "dev.clock_step", "auth.request",
+    "auth.token_fetch", "auth.refresh", "auth.token",
     "cb.connecting", "cb.open", "cb.closed", "app.reject", "fleet(n).open", "net.open",
     "net.handshake_ok", "net.refuse", "net.connect_hang", "net.os_waiting", "net.dns_fail",
     "net.dns_timeout", "net.http", "net.http_401", "net.handshake_fail", "net.rst", "net.error",
@@ -26,7 +27,8 @@ struct ActionReader {
     "net.pong", "net.no_pong", "net.ack", "net.blocked", "net.unblocked", "net.viability",
     "net.session", "net.reject", "net.resume_failed", "net.path_down", "net.path_up",
     "net.path_unknown", "net.path_change", "net.hosts", "net.dns", "net.server_up",
-    "net.server_down", "net.down", "net.latency", "net.loss", "net.noop", "expect.state",
+    "net.server_down", "net.down", "net.latency", "net.loss", "net.drain", "net.better_path",
+    "net.heal", "net.noop", "expect.state",
     "expect.tier", "expect.cause", "expect.reason", "expect.waitsFor", "expect.deadline",
     "expect.attempts", "expect.attempt", "expect.pings", "expect.live", "expect.epoch",
     "expect.waits", "expect.waitCount", "expect.waitRange", "expect.wire", "expect.outcome",
@@ -47,7 +49,7 @@ struct ActionReader {
       return words.hints.contains("in callback") ? .callback(.closed, [action]) : .app(action)
     }
     if let action = try readEnvironment() { return .environment(action) }
-    if let action = readProvider() { return .provider(action) }
+    if let action = try readProvider() { return .provider(action) }
     if let action = try readCallback() { return action }
     if let expectation = try readExpectation() { return .expectation(expectation) }
     if let count = try readFleet() { return .fleet(count) }
@@ -92,6 +94,8 @@ extension ActionReader {
       return .connect(EndpointID(number))
     case "api.reconnectNow": return .reconnect
     case "api.close": return .close
+    case "api.drain": return .drain
+    case "api.replace": return .replace(try argument("the label of a message"))
     case "api.send", "api.request":
       let text = try argument("the labels of messages")
       return .send(try labels(of: Words(text).plain.joined(separator: ",")))
@@ -108,22 +112,26 @@ extension ActionReader {
     case "dev.background": .device(.lifecycle(.background))
     case "dev.foreground": .device(.lifecycle(.foreground))
     case "dev.suspend": .device(.lifecycle(.suspended))
+    case "dev.timer": .device(.timer)
     // Wall clocks may do what they like: nothing here reads one.
     case "dev.clock_step": .environment(.nothing)
     default: nil
     }
   }
 
-  private func readProvider() -> ProviderAction? {
+  private func readProvider() throws(ScenarioError) -> ProviderAction? {
     switch step.ev {
-    case "auth.request": .asked
+    case "auth.request": return .asked
     case "auth.token_fetch", "auth.refresh", "auth.token":
-      switch step.arg {
-      case "401": .answers(.unavailable)
-      case "denied": .answers(.refused)
-      case _: .answers(.available)
+      let answer: CredentialsAnswer
+      switch words.plain.first(where: { !$0.hasPrefix("#") }) {
+      case "401": answer = .unavailable
+      case "denied": answer = .refused
+      case _: answer = .available
       }
-    default: nil
+      guard case .generation(let number) = try aim() else { return .answers(answer) }
+      return .answersLate(answer, Epoch(number))
+    default: return nil
     }
   }
 

@@ -30,6 +30,36 @@ extension Network {
     return ends(of: died)
   }
 
+  /// Everything is well from here on. A link that has gone silent stays so: whoever was behind it
+  /// has forgotten it.
+  mutating func healed() -> [Answer] {
+    server = .up
+    for place in hosts.indices { hosts[place].isUp = true }
+    latency = Self.healthyLatency
+    loss = nil
+    pathIsDown = false
+    isDark = false
+    isSessionScripted = false
+    isProviderScripted = false
+    moot += waiting.filter { $0.applied == 0 }.map(\.step) + providerAnswers.map(\.step)
+    waiting = []
+    providerAnswers = []
+    var answers = answerRequest()
+    for place in links.indices where links[place].isOpen && !links[place].isSilent {
+      let epoch = links[place].epoch
+      if links[place].isBlocked {
+        links[place].isBlocked = false
+        answers.append(
+          Answer(epoch: epoch, report: .transport(.writabilityChanged(true)), delay: .zero))
+        answers += written(links[place].unwritten, on: epoch)
+        links[place].unwritten = []
+      }
+      // What was lost on the way is sent again by the system of a link that lives.
+      answers += acknowledgements(on: epoch, after: roundTrip())
+    }
+    return answers
+  }
+
   private mutating func ends(of links: [Link]) -> [Answer] {
     guard !pathIsDown else { return [] }
     return links.filter { !$0.isSilent }
@@ -37,7 +67,7 @@ extension Network {
   }
 
   /// The event that an action is on an attempt that is over; nil if it is not about such a one.
-  func stale(_ action: NetworkAction, _ aim: Aim, repeats: Int) -> (Epoch, TransportEvent)? {
+  func stale(_ action: NetworkAction, _ aim: Aim, repeats: Int) -> (Epoch, Report)? {
     var epoch: Epoch?
     switch aim {
     case .generation(let number): epoch = Epoch(number)
@@ -54,7 +84,8 @@ extension Network {
     guard let epoch, epoch > Epoch(0), epoch <= lastEpoch, place(of: epoch) == nil else {
       return nil
     }
-    return (epoch, action.event)
+    if case .session(let answer) = action { return (epoch, .session(answer.event)) }
+    return (epoch, .transport(action.event))
   }
 
   /// Applies an action to the link there is, or lets it wait for the next one.
@@ -175,7 +206,7 @@ extension Network {
     case .goSilent:
       links[place].isSilent = true
       return []
-    case .message, .viability: return answer(action.event)
+    case .message, .viability, .drainRequested, .betterPath: return answer(action.event)
     case .pong: return answer(link.lastPing.map { .pong($0) } ?? action.event)
     case .acknowledge: return acknowledgements(on: link.epoch, after: delay)
     case .writable(let writable):
@@ -188,15 +219,9 @@ extension Network {
 
   private mutating func apply(_ answer: SessionAnswer, to place: Int) -> [Answer]? {
     guard let resumes = links[place].asksToResume else { return nil }
-    let epoch = links[place].epoch
-    switch answer {
-    case .ready: return sessionAnswered(.ready, on: epoch)
-    case .refused: return sessionAnswered(.refused(.denied), on: epoch)
-    case .unavailable: return sessionAnswered(.refused(.unavailable), on: epoch)
-    case .resumed, .resumeRefused:
-      guard resumes else { return nil }
-      return sessionAnswered(answer == .resumed ? .resumed : .resumeRefused, on: epoch)
-    }
+    // Only a session that resumes can be resumed, or refused as unknown.
+    guard resumes || answer != .resumed && answer != .resumeRefused else { return nil }
+    return sessionAnswered(answer.event, on: links[place].epoch)
   }
 
   /// Nothing more befalls a link whose end is on its way.
@@ -217,7 +242,7 @@ extension NetworkAction {
     switch self {
     case .goSilent, .viability: true
     case .open, .openBare, .hang, .fails, .session, .reset, .finish, .serverClose, .message, .pong,
-      .acknowledge, .writable:
+      .acknowledge, .writable, .drainRequested, .betterPath:
       false
     }
   }
@@ -238,6 +263,20 @@ extension NetworkAction {
     case .pong: .pong(1)
     case .writable(let writable): .writabilityChanged(writable)
     case .viability(let viable): .viabilityChanged(viable)
+    case .drainRequested: .drainRequested
+    case .betterPath: .betterPathAvailable
+    }
+  }
+}
+
+extension SessionAnswer {
+  var event: SessionEvent {
+    switch self {
+    case .ready: .ready
+    case .resumed: .resumed
+    case .resumeRefused: .resumeRefused
+    case .refused: .refused(.denied)
+    case .unavailable: .refused(.unavailable)
     }
   }
 }

@@ -5,7 +5,7 @@ import ConnectionFSM
 ///
 /// Scripted until a server is said to be up: until then attempts are answered only by what the
 /// story says, and what it says of an attempt outranks what the server would. What is sent while
-/// the path is down is lost for good: no retransmission is modelled.
+/// the path is down is lost until all is well again: no retransmission is modelled.
 struct Network: Sendable {
   /// What will be reported, and after how long.
   struct Answer {
@@ -53,7 +53,7 @@ struct Network: Sendable {
   enum Server { case scripted, up, down }
 
   /// From the client to the server, or back.
-  var latency = TimeSpan.milliseconds(20)
+  var latency = healthyLatency
   /// So many percent of the answers of a peer that is there are lost.
   var loss: UInt8?
   var waiting: [Waiting] = []
@@ -64,7 +64,7 @@ struct Network: Sendable {
   var server = Server.scripted
   var hosts: [EnvironmentAction.Host] = []
   /// Whether sessions are answered by the story alone.
-  let isSessionScripted: Bool
+  var isSessionScripted: Bool
   /// From the story's first word about the provider on.
   var isProviderScripted = false
   var providerAnswers: [(answer: CredentialsAnswer, step: Int)] = []
@@ -79,6 +79,7 @@ struct Network: Sendable {
 
   // The story's own answers come after this: not in the same instant as the dial, yet at once.
   static let soon = TimeSpan.milliseconds(1)
+  static let healthyLatency = TimeSpan.milliseconds(20)
 
   init(seed: UInt64, isSessionScripted: Bool) {
     jitter = RandomStream(seed: seed, name: "network.jitter")
@@ -190,7 +191,7 @@ extension Network {
     }
   }
 
-  private func isServed(_ link: Link) -> Bool {
+  func isServed(_ link: Link) -> Bool {
     isUp(link.endpoint) == true && link.isOpen && !link.isSilent && !pathIsDown
   }
 
@@ -234,9 +235,9 @@ extension Network {
 
   /// Gives the oldest answer of the story to a request that waits for one.
   mutating func answerRequest() -> [Answer] {
-    guard let epoch = askedFor, !providerAnswers.isEmpty else { return [] }
+    guard let epoch = askedFor, !isProviderScripted || !providerAnswers.isEmpty else { return [] }
     askedFor = nil
-    let answer = providerAnswers.removeFirst().answer
+    let answer = isProviderScripted ? providerAnswers.removeFirst().answer : .available
     return [Answer(epoch: epoch, report: .credentials(answer), delay: Self.soon)]
   }
 }

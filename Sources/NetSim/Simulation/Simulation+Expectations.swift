@@ -4,7 +4,7 @@ extension Simulation {
   func check(_ expectation: Expectation, place: Int) throws(ScenarioError) {
     let (seen, expected) = compare(expectation)
     guard seen != expected else { return }
-    let event = scenario.steps[place - 1].ev
+    let event = story.words(of: place - 1).ev
     throw ScenarioError(
       step: place, "\(event) at \(now) s: expected \(expected), but it was \(seen)")
   }
@@ -37,7 +37,8 @@ extension Simulation {
         list(labels.map { "\($0) \(ledger.outcome(of: $0) ?? "never offered")" }),
         list(labels.map { "\($0) \(outcome)" })
       )
-    case .ends(let ends): (list(ledger.ends), list(ends))
+    case .ends(let ends):
+      (list(ledger.ends.map { "\($0.epoch) \($0.cause)" }), list(ends))
     case .phases(let phases): (list(ledger.phases.map { "\($0)" }), list(phases))
     case .hosts(let names): (list(ledger.dials.map { network.name(of: $0.to) }), list(names))
     case .requests(let range): compare(ledger.requests, range)

@@ -4,7 +4,7 @@ import ConnectionFSM
 
 extension Simulation {
   mutating func take(
-    _ action: AppAction, step: Scenario.Step, place: Int, _ observe: (Event) -> Void
+    _ action: AppAction, of step: Story.Step, place: Int, _ observe: (Event) -> Void
   ) throws {
     switch action {
     case .connect(let endpoint?): try input(.connect(endpoint), observe)
@@ -14,15 +14,23 @@ extension Simulation {
       link += 1
       try input(.connect(EndpointID(1_000_000 + link)), observe)
     case .close: try input(.close, observe)
+    case .drain: try input(.drain, observe)
+    case .replace(let label):
+      guard ledger.knows(label) else {
+        throw ScenarioError(step: place, "no message “\(label)” was sent before")
+      }
+      guard let id = ledger.id(of: label), let byteCount = step.byteCount else { return }
+      try input(.resized(id, byteCount: byteCount), observe)
     case .demand(let demand): try input(.demandChanged(demand), observe)
     case .cancel(let label):
-      guard let id = ledger.id(of: label) else {
-        throw ScenarioError(step: place, "no message “\(label)” was taken before")
+      if let id = ledger.id(of: label) { return try input(.cancel(id), observe) }
+      // There is nothing to take back of one that was turned away at the door.
+      guard ledger.knows(label) else {
+        throw ScenarioError(step: place, "no message “\(label)” was sent before")
       }
-      try input(.cancel(id), observe)
     case .send(let labels):
       for label in labels {
-        let byteCount = step.bytes ?? UInt32(clamping: label.utf8.count)
+        let byteCount = step.byteCount ?? UInt32(clamping: label.utf8.count)
         if let id = ledger.id(of: label), ledger.outcome(of: label) == "pending" {
           // The same again while it waits: a newer payload takes the place of the older.
           try input(.resized(id, byteCount: byteCount), observe)
@@ -32,7 +40,7 @@ extension Simulation {
           throw ScenarioError(step: place, "there is a message “\(label)” already")
         }
         ledger.offered = label
-        try input(.offer(LaneID(step.lane ?? 0), byteCount: byteCount), observe)
+        try input(.offer(step.lane, byteCount: byteCount), observe)
       }
     }
   }
@@ -47,10 +55,21 @@ extension Simulation {
     case .networkDown: network.isDark = true
     case .hosts(let hosts): answer(network.hostsChanged(hosts))
     case .pathSwitch(_, let name): try switchPath(to: name, observe)
-    case .path(let status, let isLie):
-      if !isLie { network.pathIsDown = status == .down }
-      try input(.pathChanged(Path(status)), observe)
+    case .heal: try heal(observe)
+    case .path(let path, let isLie):
+      if !isLie { network.pathIsDown = path.status == .down }
+      try input(.pathChanged(path), observe)
     }
+  }
+
+  private mutating func heal(_ observe: (Event) -> Void) throws {
+    callbacks = []
+    answer(network.healed())
+    try take(.wake, observe)
+    try input(.lifecycleChanged(.foreground), observe)
+    try input(.demandChanged(true), observe)
+    try input(.pathChanged(.up), observe)
+    pump()
   }
 
   /// Interfaces are numbered in the order in which the story names them.
@@ -65,18 +84,29 @@ extension Simulation {
     try input(.connect(EndpointID(0), count: UInt8(clamping: max(1, network.hosts.count))), observe)
   }
 
-  mutating func take(_ action: ProviderAction, place: Int) {
-    network.isProviderScripted = true
-    guard case .answers(let given) = action else { return }
-    network.providerAnswers.append((given, place))
-    answer(network.answerRequest())
+  mutating func take(
+    _ action: ProviderAction, place: Int, _ observe: (Event) -> Void
+  ) throws {
+    switch action {
+    case .asked: network.isProviderScripted = true
+    case .answers(let given):
+      network.isProviderScripted = true
+      network.providerAnswers.append((given, place))
+      answer(network.answerRequest())
+    case .answersLate(let given, let epoch):
+      try input(.credentials(epoch, given), observe)
+    }
   }
 
   mutating func take(
     _ action: NetworkAction, _ aim: Aim, repeats: Int, place: Int, _ observe: (Event) -> Void
   ) throws {
-    if let (epoch, event) = network.stale(action, aim, repeats: repeats) {
-      return try input(.transport(epoch, event), observe)
+    // In a drawn story an attempt that was not made yet has no answer that could wait for it.
+    if story.isDrawn, case .generation(let number) = aim, Epoch(number) > network.lastEpoch {
+      return
+    }
+    if let (epoch, report) = network.stale(action, aim, repeats: repeats) {
+      return try input(.report(report, of: epoch), observe)
     }
     let waiting = Network.Waiting(action: action, aim: aim, repeats: repeats, step: place)
     for answer in network.befall(waiting) {
@@ -95,19 +125,18 @@ extension Scenario {
   /// How many clients the story is told of, where it is one of a fleet's.
   package var fleetSize: Int? {
     get throws(ScenarioError) {
-      let cast = try Cast(self)
-      for (index, step) in steps.enumerated() {
-        let action = try ActionReader(step: step, place: index + 1, cast: cast).read()
-        if case .fleet(let count) = action { return count }
+      for step in try Story(self).steps {
+        if case .fleet(let count) = step.action { return count }
       }
       return nil
     }
   }
 }
 
-extension TraceRecord {
-  func reaches(_ moment: CallbackMoment) -> Bool {
-    switch moment {
+extension CallbackMoment {
+  /// Whether a step of the machine reaches this moment.
+  func isReached(from: Phase, to: Phase, _ effects: Effects) -> Bool {
+    switch self {
     case .connecting:
       from != to && [.connecting, .backingOff, .offline, .waitingForCredentials].contains(to)
     case .open: from != to && to == .open

@@ -24,6 +24,8 @@ public struct Simulation: Sendable {
     /// The same so many times more.
     case again(Int, Int)
     case report(Epoch, Network.Report)
+    /// A server that drives the heartbeat pings on the link of this epoch.
+    case serverPing(Epoch)
   }
 
   // At one instant the story comes first, then the network, then the client's own deadlines: what
@@ -33,15 +35,15 @@ public struct Simulation: Sendable {
     case network
   }
 
-  let scenario: Scenario
-  let actions: [Action]
+  let story: Story
   private(set) var machine: Machine
   private var effects = Effects()
   private var referee: Referee
   var network: Network
   var coming = EventQueue<Coming>()
   var ledger = Ledger()
-  private var sequence: UInt64 = 0
+  /// How many steps the machine has made.
+  private(set) var sequence: UInt64 = 0
   /// How many fresh links the application has asked for.
   var link: UInt32 = 0
   var interfaces: [String] = []
@@ -49,8 +51,12 @@ public struct Simulation: Sendable {
   private var isAsleep = false
   /// What arrived while the device slept.
   private var unread: [(Epoch, Network.Report)] = []
+  /// Whether anybody hears what happens: steps are recorded and notes are worded only then.
+  var isWatched = true
+  /// What it has met is counted here, where somebody wants to know.
+  var cells: Cells?
   /// The steps whose callbacks have not run.
-  private var callbacks: [Int] = []
+  var callbacks: [Int] = []
 
   /// Makes a run of a scenario.
   /// - Parameters:
@@ -58,58 +64,47 @@ public struct Simulation: Sendable {
   ///   - seed: What all randomness is drawn from; the scenario's own seed replays it as recorded.
   /// - Throws: ``ScenarioError``, which names the step.
   public init(_ scenario: Scenario, seed: UInt64) throws(ScenarioError) {
-    self.scenario = scenario
-    machine = Machine(policy: scenario.policy, seed: seed)
-    referee = Referee(policy: scenario.policy)
-    let cast = try Cast(scenario)
-    var actions: [Action] = []
-    for (index, step) in scenario.steps.enumerated() {
-      actions.append(try ActionReader(step: step, place: index + 1, cast: cast).read())
-    }
-    self.actions = actions
-    network = Network(
-      seed: seed,
-      isSessionScripted: actions.contains {
-        if case .network(.session, _, _, _) = $0 { true } else { false }
-      })
-    try schedule()
+    self.init(try Story(scenario), seed: seed)
   }
 
-  private mutating func schedule() throws(ScenarioError) {
-    if let first = scenario.steps.first,
-      case .environment(.pathSwitch(let from, _)) = actions.first(where: \.isPathSwitch)
+  init(_ story: Story, seed: UInt64) {
+    self.story = story
+    machine = Machine(policy: story.policy, seed: seed)
+    referee = Referee(policy: story.policy)
+    network = Network(
+      seed: seed,
+      isSessionScripted: story.steps.contains {
+        if case .network(.session, _, _, _) = $0.action { true } else { false }
+      })
+    schedule()
+  }
+
+  private mutating func schedule() {
+    if let first = story.steps.first,
+      case .environment(.pathSwitch(let from, _)) = story.steps.first(where: \.action.isPathSwitch)?
+        .action
     {
-      coming.schedule(.interface(from), at: Self.instant(first), by: Actor.story.rawValue)
+      coming.schedule(.interface(from), at: first.at, by: Actor.story.rawValue)
     }
-    var last = 0.0
-    for (index, step) in scenario.steps.enumerated() {
-      guard step.t >= last else {
-        throw ScenarioError(step: index + 1, "t is earlier than that of the step before")
-      }
-      last = step.t
-      if index == beginning {
-        coming.schedule(.connect, at: Self.instant(step), by: Actor.story.rawValue)
-      }
-      coming.schedule(.step(index), at: Self.instant(step), by: Actor.story.rawValue)
-      if case .callback = actions[index] { callbacks.append(index) }
+    let beginning = beginning
+    for (index, step) in story.steps.enumerated() {
+      if index == beginning { coming.schedule(.connect, at: step.at, by: Actor.story.rawValue) }
+      coming.schedule(.step(index), at: step.at, by: Actor.story.rawValue)
+      if case .callback = step.action { callbacks.append(index) }
     }
   }
 
   /// The step that takes a connect before it for granted: the first one, if it is of the network;
   /// in a story that never connects, the first that makes no sense without.
   private var beginning: Int? {
-    if case .network = actions.first { return 0 }
-    if actions.contains(where: \.connects) { return nil }
-    return actions.firstIndex { action in
-      switch action {
+    if case .network = story.steps.first?.action { return 0 }
+    if story.steps.contains(where: \.action.connects) { return nil }
+    return story.steps.firstIndex { step in
+      switch step.action {
       case .app(.send), .network: true
       case .app, .device, .environment, .provider, .callback, .expectation, .fleet, .mark: false
       }
     }
-  }
-
-  private static func instant(_ step: Scenario.Step) -> Instant {
-    .origin + TimeSpan(seconds: step.t)
   }
 }
 
@@ -125,6 +120,9 @@ extension Simulation {
   /// When each dial was made.
   package var dials: [Instant] { ledger.dials.map(\.at) }
 
+  /// How many messages ended how.
+  var endCounts: [(name: String, count: Int)] { ledger.endCounts }
+
   /// Every wait before a dial, in order.
   package var waits: [TimeSpan] { ledger.waits }
 }
@@ -135,22 +133,32 @@ extension Simulation {
   /// - Throws: ``Violation`` for a broken promise of the machine; ``ScenarioError`` for an
   ///   expectation that was not met or a step that nothing ever consumed.
   public mutating func run(_ observe: (Event) -> Void = { _ in }) throws {
-    let end = scenario.steps.last.map(Self.instant) ?? .origin
-    while let next = nextInstant, next <= end {
-      now = next
-      if coming.nextInstant == next, let (_, event) = coming.pop() {
-        switch event {
-        case .step(let index): try take(step: index, observe)
-        case .connect: try connect(observe)
-        case .interface(let name): try switchPath(to: name, observe)
-        case .again(let index, let count): try repeatStep(index, times: count, observe)
-        case .report(let epoch, let report): try hear(report, of: epoch, observe)
-        }
-      } else {
-        try input(.deadlineReached, observe)
-      }
+    while try advance(observe) {}
+  }
+
+  /// Does the next thing of the story.
+  /// - Parameter observe: Hears everything that came of it, in order.
+  /// - Returns: Whether there was one; false at the end of the story.
+  /// - Throws: As ``run(_:)``.
+  public mutating func advance(_ observe: (Event) -> Void = { _ in }) throws -> Bool {
+    guard let next = nextInstant, next <= story.steps.last?.at ?? .origin else {
+      try requireAllConsumed()
+      return false
     }
-    try requireAllConsumed()
+    now = next
+    if coming.nextInstant == next, let (_, event) = coming.pop() {
+      switch event {
+      case .step(let index): try take(step: index, observe)
+      case .connect: try connect(observe)
+      case .interface(let name): try switchPath(to: name, observe)
+      case .again(let index, let count): try repeatStep(index, times: count, observe)
+      case .report(let epoch, let report): try hear(report, of: epoch, observe)
+      case .serverPing(let epoch): try serverPing(on: epoch, observe)
+      }
+    } else {
+      try input(.deadlineReached, observe)
+    }
+    return true
   }
 
   private var nextInstant: Instant? {
@@ -160,32 +168,36 @@ extension Simulation {
   }
 
   private func requireAllConsumed() throws(ScenarioError) {
-    let excused = scenario.unconsumed ?? []
-    let unanswered = network.waiting.filter { $0.applied == 0 }.map(\.step)
-    let unasked = network.providerAnswers.map(\.step)
-    for place in unanswered + network.moot + unasked + callbacks.map({ $0 + 1 })
-    where !excused.contains(place) {
+    if story.isDrawn { return }
+    for place in unconsumedSteps where !story.unconsumed.contains(place) {
       throw ScenarioError(
         step: place,
-        "\(scenario.steps[place - 1].ev) was never consumed: no attempt was left for it; "
+        "\(story.words(of: place - 1).ev) was never consumed: no attempt was left for it; "
           + "list it under “unconsumed” if that is meant")
     }
   }
 
+  /// The places, from 1, of steps that found nothing they could befall.
+  var unconsumedSteps: [Int] {
+    network.waiting.filter { $0.applied == 0 }.map(\.step) + network.moot
+      + network.providerAnswers.map(\.step) + callbacks.map { $0 + 1 }
+  }
+
   private mutating func take(step index: Int, _ observe: (Event) -> Void) throws {
-    let step = scenario.steps[index]
-    switch actions[index] {
+    let step = story.steps[index]
+    cells?.note(step.action, in: machine.phase)
+    switch step.action {
     case .app(let action):
-      if step.note != nil { observe(.note(now, step.line)) }
-      return try take(action, step: step, place: index + 1, observe)
+      if isWatched, story.words(of: index).note != nil { tell(index, observe) }
+      return try take(action, of: step, place: index + 1, observe)
     case .expectation(let expectation): return try check(expectation, place: index + 1)
     case .mark, .callback: return
-    case .device, .environment, .provider, .network, .fleet: observe(.note(now, step.line))
+    case .device, .environment, .provider, .network, .fleet: tell(index, observe)
     }
-    switch actions[index] {
+    switch step.action {
     case .device(let action): try take(action, observe)
     case .environment(let action): try take(action, observe)
-    case .provider(let action): take(action, place: index + 1)
+    case .provider(let action): try take(action, place: index + 1, observe)
     case .network(let action, let aim, let repeats, let every):
       if every != nil { return try repeatStep(index, times: repeats, observe) }
       try take(action, aim, repeats: repeats, place: index + 1, observe)
@@ -201,14 +213,16 @@ extension Simulation {
   private mutating func repeatStep(
     _ index: Int, times count: Int, _ observe: (Event) -> Void
   ) throws {
-    guard case .network(let action, let aim, _, let every?) = actions[index] else { return }
+    guard case .network(let action, let aim, _, let every?) = story.steps[index].action else {
+      return
+    }
     if count > 1 {
       coming.schedule(.again(index, count - 1), at: now + every, by: Actor.story.rawValue)
     }
     try take(action, aim, repeats: 1, place: index + 1, observe)
   }
 
-  private mutating func take(_ action: DeviceAction, _ observe: (Event) -> Void) throws {
+  mutating func take(_ action: DeviceAction, _ observe: (Event) -> Void) throws {
     switch action {
     case .sleep: isAsleep = true
     case .wake:
@@ -217,6 +231,7 @@ extension Simulation {
       unread = []
       for (epoch, report) in arrived { try input(.report(report, of: epoch), observe) }
     case .lifecycle(let lifecycle): try input(.lifecycleChanged(lifecycle), observe)
+    case .timer: try input(.deadlineReached, observe)
     }
   }
 
@@ -224,6 +239,7 @@ extension Simulation {
     _ report: Network.Report, of epoch: Epoch, _ observe: (Event) -> Void
   ) throws {
     network.delivered(report, of: epoch)
+    if case .transport(.opened) = report { expectServerPing(on: epoch) }
     if isAsleep {
       unread.append((epoch, report))
     } else {
@@ -232,8 +248,26 @@ extension Simulation {
   }
 }
 
+// MARK: The server's heartbeat
+
+extension Simulation {
+  /// Where the policy leaves the pings to the server, one that is up sends them.
+  private mutating func expectServerPing(on epoch: Epoch) {
+    guard let heartbeat = story.policy.heartbeat, heartbeat.isServerDriven else { return }
+    coming.schedule(
+      .serverPing(epoch), at: now + heartbeat.interval, by: Actor.network.rawValue)
+  }
+
+  private mutating func serverPing(on epoch: Epoch, _ observe: (Event) -> Void) throws {
+    guard let place = network.place(of: epoch) else { return }
+    expectServerPing(on: epoch)
+    guard network.isServed(network.links[place]) else { return }
+    try hear(.transport(.received(byteCount: 1)), of: epoch, observe)
+  }
+}
+
 extension Input {
-  fileprivate static func report(_ report: Network.Report, of epoch: Epoch) -> Input {
+  static func report(_ report: Network.Report, of epoch: Epoch) -> Input {
     switch report {
     case .transport(let event): .transport(epoch, event)
     case .session(let event): .session(epoch, event)
@@ -263,35 +297,46 @@ extension Simulation {
   mutating func input(_ input: Input, _ observe: (Event) -> Void) throws {
     let before = machine
     sequence += 1
-    let record = machine.handle(input, at: now, into: &effects, recordingAs: sequence)
-    observe(.step(record))
-    let ending = effects.map { effect -> [MessageID] in
-      guard case .settle(let range, _) = effect else { return [] }
-      return referee.books.live(in: range)
+    let disposition: Disposition
+    if isWatched {
+      let record = machine.handle(input, at: now, into: &effects, recordingAs: sequence)
+      disposition = record.disposition
+      observe(.step(record))
+    } else {
+      disposition = machine.handle(input, at: now, into: &effects)
     }
+    // Whom an effect ends is known before the books are told.
+    let ending = effects.isEmpty ? [] : effects.map(ended)
     try referee.judge(
-      input, at: now, before: before, after: machine, disposition: record.disposition,
-      effects: effects)
-    ledger.note(record, machine: machine)
-    for (effect, ids) in zip(effects, ending) { perform(effect, ending: ids) }
-    pump()
-    try runCallbacks(after: record, observe)
+      input, at: now, before: before, after: machine, disposition: disposition, effects: effects)
+    ledger.note(disposition, effects, from: before.phase, to: machine, at: now)
+    cells?.note(input, disposition, at: now, before: before, after: machine)
+    for (place, ids) in ending.enumerated() { perform(effects[place], ending: ids) }
+    if !network.waiting.isEmpty { pump() }
+    if !callbacks.isEmpty { try runCallbacks(from: before.phase, observe) }
+  }
+
+  private func ended(by effect: Effect) -> [MessageID] {
+    guard case .settle(let range, _) = effect else { return [] }
+    return referee.books.live(in: range)
   }
 
   /// What the application does inside a callback: after the transition and its effects, and before
   /// anything else (I17). A handler is in place for all that happens at its instant.
-  private mutating func runCallbacks(
-    after record: TraceRecord, _ observe: (Event) -> Void
-  ) throws {
+  private mutating func runCallbacks(from phase: Phase, _ observe: (Event) -> Void) throws {
     let due = callbacks.first { index in
-      guard case .callback(let moment, _) = actions[index] else { return false }
-      return Self.instant(scenario.steps[index]) <= now && record.reaches(moment)
+      guard case .callback(let moment, _) = story.steps[index].action else { return false }
+      return story.steps[index].at <= now
+        && moment.isReached(from: phase, to: machine.phase, effects)
     }
-    guard let due, case .callback(_, let calls) = actions[due] else { return }
+    guard let due, case .callback(_, let calls) = story.steps[due].action else { return }
     callbacks.removeAll { $0 == due }
-    let step = scenario.steps[due]
-    observe(.note(now, step.line))
-    for call in calls { try take(call, step: step, place: due + 1, observe) }
+    tell(due, observe)
+    for call in calls { try take(call, of: story.steps[due], place: due + 1, observe) }
+  }
+
+  private func tell(_ index: Int, _ observe: (Event) -> Void) {
+    if isWatched { observe(.note(now, story.words(of: index).line)) }
   }
 
   private mutating func perform(_ effect: Effect, ending: [MessageID]) {
@@ -306,7 +351,7 @@ extension Simulation {
       for id in ids { ledger.sent(id) }
       answer(network.given(ids, to: epoch, acknowledges: acknowledges))
     case .settle(_, let outcome):
-      for id in ending { ledger.ended(id, "\(outcome)") }
+      for id in ending { ledger.ended(id, outcome) }
     case .requestCredentials(let epoch): answer(network.credentialsAsked(epoch))
     case .startSession(let epoch, let resuming):
       answer(network.sessionStarted(epoch, resuming: resuming))
@@ -315,7 +360,7 @@ extension Simulation {
   }
 
   private func acknowledges(_ id: MessageID) -> Bool {
-    scenario.policy.lanes[Int(id.lane.rawValue)].delivery == .atLeastOnce
+    story.policy.lanes[Int(id.lane.rawValue)].delivery == .atLeastOnce
   }
 
   mutating func answer(_ answers: [Network.Answer]) {

@@ -1,0 +1,117 @@
+import ConnectionFSM
+
+extension Swarm {
+  /// Adds what a family does.
+  mutating func befall(_ family: Family) {
+    switch family {
+    case .connects: add(.app(draws.one(of: [.connect(nil), .reconnect])))
+    case .closes:
+      add(.app(draws.one(of: [.close, .drain])))
+      if draws.isOn(3, in: 4) {
+        add(.app(.connect(nil)), after: .milliseconds(Int64(draws.next(through: 4_000))))
+      }
+    case .elsewhere: add(.app(.connect(EndpointID(UInt32(draws.next(through: 2))))))
+    case .messages: send(1)
+    case .bursts: send(5 + Int(draws.next(through: 15)))
+    case .replacements:
+      guard let label = someMessage() else { return send(1) }
+      if draws.isOn(1, in: 2) { replace(label) } else { add(.app(.cancel(label))) }
+    case .demand: add(.app(.demand(draws.isOn(1, in: 2))))
+    case .callbacks:
+      let calls: [AppAction] = [.connect(nil), .close, .reconnect]
+      add(.callback(draws.one(of: CallbackMoment.allCases), [draws.one(of: calls)]))
+    case .sleeps: add(.device(draws.isOn(1, in: 2) ? .sleep : .wake))
+    case .lifecycle:
+      add(.device(.lifecycle(draws.one(of: [.foreground, .background, .suspended]))))
+    case .timers: add(.device(.timer))
+    case .servers: add(.environment(draws.isOn(1, in: 2) ? .serverUp : .serverDown))
+    case .refusals, .hangs, .names, .busyServers, .fatalAnswers: answer(family)
+    case .hosts:
+      let names = ["a", "b", "c"]
+      add(.environment(.hosts(names.map { .init(name: $0, isUp: draws.isOn(1, in: 2)) })))
+    case .resets, .finishes, .closeCodes, .silence, .traffic, .blocks, .viability, .drains:
+      befallLink(family)
+    case .paths, .lies, .interfaces, .darkness, .losses, .delays: befallWay(family)
+    case .sessions: happen(.session(draws.one(of: SessionAnswer.allCases)))
+    case .credentials:
+      add(.provider(.answers(draws.one(of: [.available, .available, .unavailable, .refused]))))
+    case .ghosts: haunt()
+    }
+  }
+
+  private mutating func happen(_ action: NetworkAction, _ aim: Aim = .next, repeats: Int = 1) {
+    add(.network(action, aim, repeats: repeats, every: nil))
+  }
+
+  /// How the next dials are answered.
+  private mutating func answer(_ family: Family) {
+    let repeats = draws.isOn(1, in: 4) ? 2 + Int(draws.next(through: 8)) : 1
+    switch family {
+    case .refusals: happen(.fails(.system(.connectionRefused)), repeats: repeats)
+    case .hangs: happen(draws.isOn(1, in: 4) ? .openBare : .hang, repeats: repeats)
+    case .names:
+      happen(.fails(.resolution(draws.isOn(1, in: 2) ? .unknownName : .temporaryFailure)))
+    case .busyServers:
+      let status: UInt16 = draws.one(of: [429, 502, 503])
+      happen(.fails(.http(status: status, retryAfter: draws.one(of: [nil, 1, 30]))))
+    default: happen(.fails(.http(status: draws.one(of: [401, 403, 426, 500]))))
+    }
+  }
+
+  private mutating func befallLink(_ family: Family) {
+    switch family {
+    case .resets: happen(.reset(draws.one(of: [.connectionReset, .notConnected])))
+    case .finishes: happen(.finish(nil))
+    case .closeCodes:
+      let codes: [UInt16] = [1000, 1001, 1008, 1011, 1012, 1013, 4001]
+      happen(.serverClose(CloseCode(draws.one(of: codes))))
+    case .silence: happen(.goSilent)
+    case .traffic:
+      let action: NetworkAction = draws.one(of: [.message, .pong, .acknowledge])
+      let every: TimeSpan? = draws.isOn(1, in: 4) ? .milliseconds(500) : nil
+      add(.network(action, .next, repeats: every == nil ? 1 : 20, every: every))
+    case .blocks: happen(.writable(draws.isOn(1, in: 2)))
+    case .viability: happen(.viability(draws.isOn(1, in: 2)))
+    default: happen(draws.isOn(1, in: 2) ? .drainRequested : .betterPath)
+    }
+  }
+
+  private mutating func befallWay(_ family: Family) {
+    switch family {
+    case .paths, .lies:
+      let path: Path = draws.one(of: [.up, .down, .down, .unknown])
+      add(.environment(.path(path, isLie: family == .lies)))
+    case .interfaces:
+      if draws.isOn(1, in: 2) {
+        let ends = draws.one(of: [("wifi", "cell"), ("cell", "wifi")])
+        add(.environment(.pathSwitch(from: ends.0, to: ends.1)))
+      } else {
+        let (isExpensive, isConstrained) = (draws.isOn(1, in: 2), draws.isOn(1, in: 2))
+        let path = Path(.up, isExpensive: isExpensive, isConstrained: isConstrained)
+        add(.environment(.path(path, isLie: false)))
+      }
+    case .darkness:
+      add(.environment(.networkDown))
+      happen(.open(withSession: false))
+    case .losses: add(.environment(.loss(draws.one(of: [0, 30, 90]))))
+    default: add(.environment(.latency(draws.milliseconds(1, 20, 300, 1000))))
+    }
+  }
+
+  /// An answer to an attempt that is over by now, or never was.
+  private mutating func haunt() {
+    let number = 1 + draws.next(through: 7)
+    if draws.isOn(1, in: 8) {
+      let answer = draws.one(of: [.available, .unavailable, .refused] as [CredentialsAnswer])
+      return add(.provider(.answersLate(answer, Epoch(number))))
+    }
+    let actions: [NetworkAction] = [
+      .open(withSession: false), .fails(.system(.connectionRefused)),
+      .fails(.http(status: 403)), .reset(.connectionReset), .finish(nil),
+      .serverClose(CloseCode(1008)), .message, .pong, .acknowledge, .writable(true),
+      .writable(false), .viability(false), .drainRequested, .betterPath, .session(.ready),
+      .session(.refused),
+    ]
+    happen(draws.one(of: actions), .generation(number))
+  }
+}
