@@ -92,7 +92,7 @@ extension TracePage {
       return [Math.max(a, 0), Math.min(b, width)];
     }
     function fit(text, room) {
-      const count = Math.floor(room / 6.6);
+      const count = Math.floor(room / 6.9);
       return text.length <= count ? text : count < 6 ? "" : text.slice(0, count - 1) + "…";
     }
 
