@@ -68,7 +68,7 @@ struct ViewTests {
     for arguments in [["simulate", "--scenario", "tour"], ["tour"]] {
       let run = try Demo(arguments + ["--format", "pcapng"]).finish()
       #expect(run.status == 64 && run.output.isEmpty)
-      #expect(run.errors.contains("a story is of the machine alone and has no bytes"))
+      #expect(run.errors.contains("a story of the machine alone has no bytes"))
       #expect(run.errors.contains("--scenario commuter"))
     }
   }

@@ -40,8 +40,8 @@ struct RunOptions {
     guard format == .pcapng else { return }
     throw Failure(
       .usage,
-      "\(source): a story is of the machine alone and has no bytes to capture; a condition has: "
-        + "--scenario commuter")
+      "\(source): a story of the machine alone has no bytes to capture; a condition has, "
+        + "--scenario commuter, and so has a story that says \"over\": \"bytes\"")
   }
 }
 
