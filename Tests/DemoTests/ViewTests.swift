@@ -95,6 +95,35 @@ struct ViewTests {
     #expect(run.output.contains("#1 opened"))
   }
 
+  @Test("a recorded trace is shown as the run itself is, but for the notes")
+  func recorded() throws {
+    let path = Self.temporary("jsonl")
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try Demo.run("--format", "jsonl").output
+      .write(toFile: path, atomically: true, encoding: .utf8)
+    let view = try Demo.run("view", path)
+    #expect(view.status == 0 && view.errors.isEmpty)
+    let steps = try Demo.run("tour").output.split(separator: "\n\n")[0].split(separator: "\n")
+    #expect(view.output.split(separator: "\n") == steps.filter { !$0.contains("· ") })
+    let diagram = try Demo.run("view", path, "--format", "sequence")
+    #expect(diagram.output.contains("|-- #1 dial @0 ---"))
+    #expect(try Demo.run("view", path, "--format", "html").output.hasPrefix("<!doctype html>"))
+    #expect(try Demo.run("view", path, "--format", "pcapng").status == 64)
+  }
+
+  @Test("a trace that does not replay is shown up to there, and the step is named")
+  func changed() throws {
+    let path = Self.temporary("jsonl")
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let trace = try Demo.run("--format", "jsonl").output
+    let changed = trace.replacing("\"settle 1:1 acknowledged\"", with: "\"settle 1:1 expired\"")
+    try changed.write(toFile: path, atomically: true, encoding: .utf8)
+    let run = try Demo.run("view", path)
+    #expect(run.status == 1)
+    #expect(run.errors.contains("line 9: step 8 does not replay"))
+    #expect(run.output.split(separator: "\n").count == 8)
+  }
+
   @Test("connect keeps to traces")
   func connect() throws {
     let run = try Demo.run("connect", "tcp://127.0.0.1:1", "--format", "html")

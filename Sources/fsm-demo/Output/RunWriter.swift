@@ -23,6 +23,12 @@ struct RunOptions {
   /// The file to write to; nil is standard output.
   let path: String?
 
+  init(format: RunFormat, path: String?) {
+    seed = nil
+    self.format = format
+    self.path = path
+  }
+
   init(_ arguments: inout ArgumentList) throws(Failure) {
     seed = try arguments.number(of: "--seed", in: 0...UInt64.max)
     format = try arguments.choice(of: "--format") ?? .text
