@@ -120,8 +120,8 @@ struct ViewTests {
     try changed.write(toFile: path, atomically: true, encoding: .utf8)
     let run = try Demo.run("view", path)
     #expect(run.status == 1)
-    #expect(run.errors.contains("line 9: step 8 does not replay"))
-    #expect(run.output.split(separator: "\n").count == 8)
+    #expect(run.errors.contains("line 8: step 7 does not replay"))
+    #expect(run.output.split(separator: "\n").count == 7)
   }
 
   @Test("connect keeps to traces")

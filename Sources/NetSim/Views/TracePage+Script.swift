@@ -17,7 +17,7 @@ extension TracePage {
     const steps = data.steps, first = steps.length ? steps[0][SEQ] : 1;
     const step = sequence => steps[sequence - first];
     const whole = Math.max(1e6, data.end - data.start);
-    let from = data.start, to = data.start + whole, current = -1, shown = 0;
+    let from = data.start, to = data.start + whole, current = -1;
 
     function seconds(t, digits = 3) { return (Math.floor(t / 1e6) / 1e3).toFixed(digits); }
     function span(t) {
