@@ -73,6 +73,24 @@ struct ViewTests {
     }
   }
 
+  @Test("a story over bytes is captured, its words among them")
+  func storyOverBytes() throws {
+    let (path, capture) = (Self.temporary("json"), Self.temporary("pcapng"))
+    defer { for path in [path, capture] { try? FileManager.default.removeItem(atPath: path) } }
+    let json = """
+      { "version": 1, "name": "bytes", "over": "bytes", "seed": 1, "policy": {}, "steps": [
+        { "t": 0, "ev": "api.connect" }, { "t": 1, "ev": "api.send", "arg": "hello", "lane": 1 },
+        { "t": 3, "ev": "api.close" } ] }
+      """
+    try json.write(toFile: path, atomically: true, encoding: .utf8)
+    let run = try Demo.run("simulate", path, "--format", "pcapng", "--output", capture)
+    #expect(run.status == 0 && run.errors.isEmpty)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: capture))
+    // There and, as an echo, back.
+    let first = try #require(bytes.range(of: Data("hello\n".utf8)))
+    #expect(bytes[first.upperBound...].range(of: Data("hello\n".utf8)) != nil)
+  }
+
   @Test("a file that cannot be made is named")
   func unwritable() throws {
     let run = try Demo.run("--format", "html", "--output", "/no/such/folder/a.html")
