@@ -56,7 +56,7 @@ public struct StreamSimulation<Engine: ProtocolEngine & SendableMetatype>: Senda
   ///     application read.
   ///   - capture: Hears every TCP segment that leaves or reaches the client.
   /// - Throws: ``Violation`` for a broken promise; ``ScenarioError`` for an expectation that was
-  ///   not met; ``ConnectionError`` where policy and engine do not fit.
+  ///   not met; `ConnectionError` where policy and engine do not fit.
   public func run(
     _ observe: ((Simulation.Event) -> Void)? = nil, capture: ((Segment) -> Void)? = nil
   ) throws -> Report {
