@@ -87,7 +87,7 @@ extension TracePage {
   private var length: TimeSpan { chronicle.end - (chronicle.start ?? chronicle.end) }
 
   private var summary: String {
-    "\(length.spoken) of virtual time, seed \(seed), \(steps.count) steps; "
+    "\(length.spoken), \(steps.count) steps, seed \(seed); "
       + "connection-fsm \(packageVersion)"
   }
 
