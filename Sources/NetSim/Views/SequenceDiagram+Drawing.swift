@@ -41,6 +41,7 @@ extension SequenceDiagram {
         record.instant - arrival.instant < .milliseconds(1), rows[arrival.row].phase == nil
       {
         rows.removeLast()
+        self.arrival = nil
       }
       hear("\(record.input)\(ignored)", record)
     case .opened, .closed, .drainRequested: hear("\(record.input)\(ignored)", record)
