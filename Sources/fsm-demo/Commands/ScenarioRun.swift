@@ -18,7 +18,7 @@ struct ScenarioRun {
 
   /// - Throws: What went otherwise than the scenario says, after the trace up to there.
   func run() throws(Failure) -> Statistics {
-    var simulation = try prepared()
+    var simulation = try Self.prepared(scenario, from: source, seed: seed)
     var writer = TraceWriter(format)
     var statistics = Statistics()
     do {
@@ -44,7 +44,10 @@ struct ScenarioRun {
 }
 
 extension ScenarioRun {
-  private func prepared() throws(Failure) -> Simulation {
+  /// A run of a scenario, at its beginning.
+  static func prepared(
+    _ scenario: Scenario, from source: String, seed: UInt64
+  ) throws(Failure) -> Simulation {
     do throws(ScenarioError) {
       return try Simulation(scenario, seed: seed)
     } catch {

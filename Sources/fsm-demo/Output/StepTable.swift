@@ -12,6 +12,12 @@ struct StepTable {
 
   func line(_ step: TraceLine) -> String { aligned(String(step.sequence)) + text.line(step) }
 
+  func line(_ step: TraceRecord) -> String { aligned(String(step.sequence)) + text.line(step) }
+
+  func note(_ note: String, at instant: Instant) -> String {
+    aligned("") + text.note(note, at: instant)
+  }
+
   private func aligned(_ number: String) -> String {
     String(repeating: " ", count: width - number.count) + number + "  "
   }
