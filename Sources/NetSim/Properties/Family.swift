@@ -31,13 +31,14 @@ enum Family: Int, CaseIterable, Sendable {
 
 /// Some of the families.
 struct Families: Sendable {
-  private(set) var list: [Family] = []
+  private(set) var list: [Family] = [.messages]
 
   init(from draws: inout RandomStream) {
     // Few or many: a chance of its own for each story.
     let chance = draws.next(through: 4)
-    for family in Family.allCases where draws.next(through: 7) <= chance { list.append(family) }
-    if list.isEmpty { list = [.messages] }
+    for family in Family.allCases where family != .messages && draws.next(through: 7) <= chance {
+      list.append(family)
+    }
   }
 
   func contains(_ family: Family) -> Bool { list.contains(family) }

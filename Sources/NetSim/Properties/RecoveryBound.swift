@@ -81,34 +81,36 @@ extension Story {
     var healed: Instant?
     var connected: Instant?
     var closed: Instant?
-    var sent: Instant?
+    var sentLast: Instant?
     var mayRest = policy.hasLimit
     var isWanted = false
+    /// From when on the link must be open; nil if it need not.
+    var isOpen: Instant? {
+      guard isWanted, let healed else { return nil }
+      guard mayRest else { return healed + policy.recoveryBound }
+      guard let connected, connected - healed >= policy.recoveryBound else { return nil }
+      return connected + policy.recoveryBound
+    }
     for step in steps {
       switch step.action {
       case .environment(.heal): healed = step.at
-      case .app(.connect):
-        connected = step.at
-        isWanted = true
-      case .app(.close):
-        (closed, connected, isWanted) = (step.at, nil, false)
-      case .app(.send): sent = step.at
+      case .app(.connect): (connected, isWanted) = (step.at, true)
+      case .app(.close): (closed, connected, isWanted) = (step.at, nil, false)
+      case .app(.send(["last"])):
+        let lane = Int(step.lane.rawValue)
+        guard let isOpen, step.at >= isOpen, lane < policy.lanes.count,
+          policy.lanes[lane].delivery == .atLeastOnce
+        else { return false }
+        sentLast = step.at
       case .expectation(.state("open")):
-        guard isWanted, let healed else { return false }
-        var since = healed
-        if mayRest {
-          guard let connected, connected - healed >= policy.recoveryBound else { return false }
-          since = connected
-        }
-        guard step.at - since >= policy.recoveryBound else { return false }
+        guard let isOpen, step.at >= isOpen else { return false }
       case .expectation(.outcome):
-        guard healed != nil, let sent, step.at - sent >= Ending.delivery else { return false }
+        guard let sentLast, step.at - sentLast >= Ending.delivery else { return false }
       case .expectation(.state), .expectation(.live):
         guard let closed, step.at - closed >= policy.closeDeadline else { return false }
       case .app, .device, .network, .environment, .provider, .callback, .expectation, .fleet,
         .mark:
-        healed = nil
-        closed = nil
+        (healed, closed, sentLast) = (nil, nil, nil)
         mayRest = mayRest || step.action.mayRest
         if step.action == .app(.reconnect) { isWanted = true }
         if step.action == .app(.drain) { isWanted = false }

@@ -64,7 +64,7 @@ extension Swarm {
       interval: interval, timeout: draws.seconds(2, 5, 10),
       misses: UInt8(1 + draws.next(through: 2)), isServerDriven: isServerDriven,
       anyByteCounts: isServerDriven || draws.isOn(3, in: 4),
-      shortestInterval: draws.isOn(1, in: 4) ? .seconds(2) : nil,
+      shortestInterval: !isServerDriven && draws.isOn(1, in: 4) ? .seconds(2) : nil,
       stretch: draws.isOn(1, in: 4) ? 200 : 100)
   }
 

@@ -45,13 +45,17 @@ extension Network {
     waiting = []
     providerAnswers = []
     var answers = answerRequest()
-    for place in links.indices where links[place].isOpen && links[place].isBlocked {
+    for place in links.indices where links[place].isOpen && !links[place].isSilent {
       let epoch = links[place].epoch
-      links[place].isBlocked = false
-      answers.append(
-        Answer(epoch: epoch, report: .transport(.writabilityChanged(true)), delay: .zero))
-      answers += written(links[place].unwritten, on: epoch)
-      links[place].unwritten = []
+      if links[place].isBlocked {
+        links[place].isBlocked = false
+        answers.append(
+          Answer(epoch: epoch, report: .transport(.writabilityChanged(true)), delay: .zero))
+        answers += written(links[place].unwritten, on: epoch)
+        links[place].unwritten = []
+      }
+      // What was lost on the way is sent again by the system of a link that lives.
+      answers += acknowledgements(on: epoch, after: roundTrip())
     }
     return answers
   }

@@ -5,7 +5,7 @@ import ConnectionFSM
 ///
 /// Scripted until a server is said to be up: until then attempts are answered only by what the
 /// story says, and what it says of an attempt outranks what the server would. What is sent while
-/// the path is down is lost for good: no retransmission is modelled.
+/// the path is down is lost until all is well again: no retransmission is modelled.
 struct Network: Sendable {
   /// What will be reported, and after how long.
   struct Answer {

@@ -25,12 +25,7 @@ struct ForkCommand: Command {
   }
 
   func run() throws(Failure) {
-    if case .builtIn(let name) = source, ConditionRun.condition(named: name) != nil {
-      throw Failure(
-        .usage, "\(name) is a condition: it runs tasks, of which there are no copies; fork a story")
-    }
-    let scenario = try source.scenario()
-    var common = Branch(try ScenarioRun.prepared(scenario, from: source.name, seed: scenario.seed))
+    var common = Branch(try simulation())
     common.run(toStep: step)
     guard common.records.count >= step else {
       if let problem = common.problem { throw Failure(.failed, "\(source.name): \(problem)") }
@@ -49,6 +44,24 @@ struct ForkCommand: Command {
     report(Comparison(common, asItWas, otherwise))
     for branch in [asItWas, otherwise] {
       if let problem = branch.problem { throw Failure(.failed, "\(source.name): \(problem)") }
+    }
+  }
+
+  /// The run at its beginning.
+  private func simulation() throws(Failure) -> Simulation {
+    if case .builtIn(let name) = source, ConditionRun.condition(named: name) != nil {
+      throw Failure(
+        .usage, "\(name) is a condition: it runs tasks, of which there are no copies; fork a story")
+    }
+    let scenario = try source.scenario()
+    guard scenario.over != .bytes else {
+      throw Failure(
+        .usage,
+        "\(source.name): runs over bytes, with tasks, of which there are no copies; fork it without "
+          + "“over”")
+    }
+    do throws(ScenarioError) { return try Simulation(scenario, seed: scenario.seed) } catch {
+      throw Failure(.badData, "\(source.name): \(error)")
     }
   }
 

@@ -60,6 +60,10 @@ public struct Heartbeat: Equatable, BitwiseCopyable, Sendable {
       throw PolicyError("heartbeat.stretch", "must be 100 to 10,000 percent")
     }
     if let shortestInterval {
+      guard !isServerDriven else {
+        throw PolicyError(
+          "heartbeat.shortestInterval", "must be nil where the server sends the pings")
+      }
       try Policy.requirePositive(shortestInterval, "heartbeat.shortestInterval")
       guard shortestInterval <= interval else {
         throw PolicyError("heartbeat.shortestInterval", "must not be above heartbeat.interval")
