@@ -57,8 +57,8 @@ struct ForkCommand: Command {
     guard scenario.over != .bytes else {
       throw Failure(
         .usage,
-        "\(source.name): runs over bytes, with tasks, of which there are no copies; fork it without "
-          + "“over”")
+        "\(source.name): runs over bytes, with tasks, of which there are no copies; fork it "
+          + "without “over”")
     }
     do throws(ScenarioError) { return try Simulation(scenario, seed: scenario.seed) } catch {
       throw Failure(.badData, "\(source.name): \(error)")
