@@ -20,10 +20,10 @@ enum Help {
 
       Colour is for terminals only, and NO_COLOR turns it off. --version prints the version.
 
-      Exit status: 0 all went well; 1 a scenario did not go as it says, a connection is closed
-      for good, or a message did not arrive for certain; 64 usage; 65 the file is no scenario
-      or trace; 66 it cannot be read; 69 no socket could be had; 74 output cannot be written;
-      130 interrupted twice.
+      Exit status: 0 all went well; 1 a scenario did not go as it says, a trace does not replay,
+      a connection is closed for good, or a message did not arrive for certain; 64 usage; 65 the
+      file is no scenario or trace; 66 it cannot be read; 69 no socket could be had; 74 output
+      cannot be written; 130 interrupted twice.
       """
   }
 
