@@ -10,7 +10,10 @@ struct StepTable {
 
   var head: String { aligned("step") + text.head }
 
-  func line(_ step: TraceLine) -> String { aligned(String(step.sequence)) + text.line(step) }
+  /// A step as it was written down, in a file that may hold anything.
+  func line(_ step: TraceLine) -> String {
+    aligned(String(step.sequence)) + text.line(step).printable(upTo: 2_000)
+  }
 
   func line(_ step: TraceRecord) -> String { aligned(String(step.sequence)) + text.line(step) }
 
