@@ -82,10 +82,19 @@ struct Network: Sendable {
   static let healthyLatency = TimeSpan.milliseconds(20)
 
   init(seed: UInt64, isSessionScripted: Bool) {
-    jitter = RandomStream(seed: seed, name: "network.jitter")
-    losses = RandomStream(seed: seed, name: "network.loss")
+    (jitter, losses) = Self.streams(of: seed)
     self.isSessionScripted = isSessionScripted
   }
+
+  private static func streams(of seed: UInt64) -> (jitter: RandomStream, losses: RandomStream) {
+    (
+      RandomStream(seed: seed, name: "network.jitter"),
+      RandomStream(seed: seed, name: "network.loss")
+    )
+  }
+
+  /// Draws from another seed from here on.
+  mutating func reseed(_ seed: UInt64) { (jitter, losses) = Self.streams(of: seed) }
 
   /// There and back, with up to a tenth more.
   mutating func roundTrip() -> TimeSpan {

@@ -35,8 +35,8 @@ public struct Simulation: Sendable {
     case network
   }
 
-  let story: Story
-  private(set) var machine: Machine
+  var story: Story
+  var machine: Machine
   private var effects = Effects()
   private var referee: Referee
   private var timeBooks: TimeBooks
@@ -143,7 +143,7 @@ extension Simulation {
   /// - Returns: Whether there was one; false at the end of the story.
   /// - Throws: As ``run(_:)``.
   public mutating func advance(_ observe: (Event) -> Void = { _ in }) throws -> Bool {
-    guard let next = nextInstant, next <= story.steps.last?.at ?? .origin else {
+    guard let next = nextInstant, next <= story.end else {
       try requireAllConsumed()
       return false
     }
