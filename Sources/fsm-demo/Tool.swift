@@ -6,8 +6,8 @@ import Foundation
 enum Tool {
   static let commands: [any Command.Type] = [
     TourCommand.self, ScenariosCommand.self, SimulateCommand.self, ServeCommand.self,
-    ConnectCommand.self, TableCommand.self, WhyCommand.self, ExploreCommand.self,
-    BenchCommand.self, CheckCommand.self,
+    ConnectCommand.self, TableCommand.self, WhyCommand.self, ReplayCommand.self,
+    ExploreCommand.self, BenchCommand.self, CheckCommand.self,
   ]
 
   /// How the user calls the tool, for commands that are there to be copied.

@@ -45,6 +45,17 @@ struct Demo {
     try Demo(arguments, input: input).finish()
   }
 
+  /// Does something with a file that holds this text, and is gone afterwards.
+  static func withFile<Result>(
+    _ text: String, _ use: (_ path: String) throws -> Result
+  ) throws -> Result {
+    let folder = FileManager.default.temporaryDirectory
+    let file = folder.appendingPathComponent("fsm-demo-\(UUID().uuidString)")
+    defer { try? FileManager.default.removeItem(at: file) }
+    try text.write(to: file, atomically: true, encoding: .utf8)
+    return try use(file.path)
+  }
+
   func finish() -> Outcome {
     // What complains is short and fits the pipe, so one after the other will do.
     let output = output.fileHandleForReading.readDataToEndOfFile()

@@ -52,6 +52,7 @@ struct DemoTests {
       (["why", "a"], "name a trace and the number of a step"),
       (["why", "a", "0"], "“0” is no number of a step"),
       (["why", "a", "1", "2"], "“2” is one word too many"),
+      (["replay"], "name a trace"),
       (["table", "--format", "x"], "there are text, mermaid, dot, markdown"),
     ])
   func usage(arguments: [String], problem: String) throws {
@@ -75,7 +76,9 @@ struct DemoTests {
   @Test("there is help for the tool and for every command, and a version")
   func help() throws {
     let page = try Demo.run("help").output
-    for name in ["tour", "scenarios", "simulate", "serve", "connect", "table", "why", "bench"] {
+    for name in [
+      "tour", "scenarios", "simulate", "serve", "connect", "table", "why", "replay", "bench",
+    ] {
       #expect(page.contains("  \(name) "))
       let own = try Demo.run("help", name)
       #expect(own.status == 0)

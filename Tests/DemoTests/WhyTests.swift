@@ -1,15 +1,10 @@
-import Foundation
 import Testing
 
 @Suite("F56: fsm-demo why")
 struct WhyTests {
   /// Runs `why` on a file with this text.
   private func why(_ text: String, _ step: String) throws -> (Demo.Outcome, path: String) {
-    let folder = FileManager.default.temporaryDirectory
-    let file = folder.appendingPathComponent("fsm-demo-\(UUID().uuidString).jsonl")
-    defer { try? FileManager.default.removeItem(at: file) }
-    try text.write(to: file, atomically: true, encoding: .utf8)
-    return (try Demo.run("why", file.path, step), file.path)
+    try Demo.withFile(text) { (try Demo.run("why", $0, step), $0) }
   }
 
   private func trace() throws -> String {
@@ -73,7 +68,8 @@ struct WhyTests {
       (#"{"format": 1}"#, "has a header and no step"),
       ("{\"format\": 1}\n{\"sequence\": 1}", "line 2: the key “"),
       (step(1) + step(3), "line 3: is step 3 where step 2 must be"),
-      (step(1) + "{", "line 3: is no JSON"),
+      (step(1) + "{\n", "line 3: is no JSON"),
+      (step(1) + "{", "line 3: is cut off: the recording ended while it was written"),
       (step(1) + step(2, parent: 2), "line 3: parent: 2 is no step before 2"),
       (step(0) + step(1), "line 2: sequence: 0 is no number of a step"),
       (step(.max) + step(1), "is no number of a step"),

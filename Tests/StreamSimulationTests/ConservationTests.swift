@@ -2,10 +2,11 @@ import ConnectionFSM
 import Foundation
 import NetSim
 import Testing
+import Transports
 
 @Suite struct ConservationTests {
   /// One digest a line, of the seeds from 0. A run with `DIGESTS=FILE` in its environment writes
-  /// them to the file instead of comparing, where a change is meant.
+  /// them to the files FILE.0 to FILE.19 instead of comparing, where a change is meant.
   private static let golden: [String] = {
     let url = Bundle.module.url(forResource: "Fixtures/digests", withExtension: "txt")
     let text = url.flatMap { try? String(contentsOf: $0, encoding: .utf8) } ?? ""
@@ -15,19 +16,15 @@ import Testing
   private static let blockSize = 50
 
   @Test(
-    "F59: a chat client in 1,000 kinds of weather keeps its promises and is the same as ever",
+    "F59: a connection in 1,000 kinds of weather keeps its promises and is the same as ever",
     arguments: 0..<20)
-  func chat(_ block: Int) throws {
+  func swarm(_ block: Int) throws {
     var digests: [String] = []
     for seed in block * Self.blockSize..<(block + 1) * Self.blockSize {
-      let run = try ChatRun(seed: UInt64(seed))
-      let report: ChatRun.Report
-      do { report = try run.run() } catch {
+      do { digests.append(try Self.digest(ofSeed: UInt64(seed))) } catch {
         Issue.record("seed \(seed): \(error)")
-        continue
+        digests.append("failed")
       }
-      Self.check(report, run)
-      digests.append(report.digest)
     }
     let expected = Self.golden.dropFirst(block * Self.blockSize).prefix(Self.blockSize)
     if let file = ProcessInfo.processInfo.environment["DIGESTS"] {
@@ -44,58 +41,42 @@ import Testing
   @Test("F59: two runs of one seed are equal in every event", arguments: 0..<20)
   func twice(_ seed: UInt64) throws {
     try Determinism.check(seed: seed) { seed, log in
-      let report = try ChatRun(seed: seed).run()
-      for record in report.records {
-        log.record("\(record.input): \(record.disposition), \(record.to)", at: record.instant)
-      }
-      for (connection, label) in report.received {
-        log.record("\(connection) \(label)", at: .origin)
+      _ = try Self.simulation(ofSeed: seed).run { event in
+        switch event {
+        case .step(let record):
+          log.record("\(record.input): \(record.disposition), \(record.to)", at: record.instant)
+        case .note(let instant, let note): log.record(note, at: instant)
+        }
       }
     }
   }
 
-  private static func check(_ report: ChatRun.Report, _ run: ChatRun) {
-    let context = "seed \(run.seed), \(report.families)"
-    var judge = TraceJudge(policy: run.policy, seed: run.seed)
-    do {
-      for record in report.records { try judge.judge(record) }
-    } catch {
-      Issue.record("\(context): \(error)")
-    }
-    #expect(judge.liveTransports == 0, "\(context)")
-    let healthy = report.healthyAt.map { $0 - .origin }
-    let bound = ChatWeather.healedAt + ChatRun.bound
-    #expect(healthy.map { $0 <= bound } == true, "\(context): healthy at \(healthy as Any)")
-    checkConservation(report, context)
+  @Test("A run that nobody watches is the same as one that is watched", arguments: 0..<5)
+  func unwatched(_ seed: UInt64) throws {
+    let simulation = try Self.simulation(ofSeed: seed)
+    let watched = try simulation.run { _ in }
+    let unwatched = try simulation.run()
+    #expect(watched.steps == unwatched.steps)
+    #expect(watched.outcomes == unwatched.outcomes)
+    #expect(watched.end == unwatched.end)
   }
 
-  /// Every message has one end, and the server has read what that end says.
-  private static func checkConservation(_ report: ChatRun.Report, _ context: String) {
-    #expect(report.ends.count == 60, "\(context)")
-    var times: [String: Int] = [:]
-    for (_, label) in report.received { times[label, default: 0] += 1 }
-    let heard = Set(report.delivered)
-    for end in report.ends {
-      let count = times[end.label] ?? 0
-      switch end.result {
-      case .failure, .success(.expired), .success(.evicted), .success(.cancelled):
-        #expect(count == 0, "\(context): \(end) and was read")
-      case .success(.written), .success(.inDoubt):
-        if end.lane == 0 { #expect(count <= 1, "\(context): \(end) and was read \(count) times") }
-      case .success(.acknowledged):
-        #expect(count >= 1, "\(context): \(end) and was never read")
-        // The acknowledgement is an echo, which the application is to read.
-        #expect(heard.contains(end.label), "\(context): \(end) and its echo was lost")
+  private static func simulation(ofSeed seed: UInt64) throws -> StreamSimulation<DelimiterFraming> {
+    let framing = try DelimiterFraming(
+      delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
+    return try StreamSimulation(StreamSwarm.scenario(seed: seed), seed: seed) { framing }
+  }
+
+  /// What the trace, the server and the application saw, in one number.
+  private static func digest(ofSeed seed: UInt64) throws -> String {
+    var digest = Digest()
+    let text = TraceText(colour: false)
+    _ = try simulation(ofSeed: seed).run { event in
+      switch event {
+      case .step(let record): digest.add(text.line(record))
+      case .note(let instant, let note): digest.add("\(instant) \(note)")
       }
     }
-    // On one connection the messages of a lane come in the order in which they were given.
-    for lane in ["0-", "1-"] {
-      var last: [Int: Int] = [:]
-      for (connection, label) in report.received where label.hasPrefix(lane) {
-        guard let number = Int(label.dropFirst(2)) else { continue }
-        #expect(number > last[connection] ?? 0, "\(context): \(label) on \(connection)")
-        last[connection] = number
-      }
-    }
+    return String(digest.value, radix: 16)
   }
 }

@@ -137,7 +137,10 @@ extension Internet {
   private mutating func cut(_ host: HostID) {
     for socket in sockets(of: host) {
       self[connection: socket].passage = .forgotten
-      for end in [socket, socket.peer] { schedule(.reset(end), at: now, for: end) }
+      // A dial has no other end yet, and perhaps nobody to have one.
+      for end in [socket, socket.peer] where self[end].stage != .gone {
+        schedule(.reset(end), at: now, for: end)
+      }
     }
   }
 

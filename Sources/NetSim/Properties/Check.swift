@@ -67,7 +67,9 @@ public struct Check: Sendable {
   /// The smallest scenario that fails as a failure did.
   public static func minimal(of failure: CheckFailure) -> Scenario {
     var scenario = Self.scenario(seed: failure.seed)
+    // The story must last until then, though nothing may happen any more.
     scenario.steps.removeAll { $0.t > failure.seconds }
+    scenario.steps.append(Scenario.Step(t: failure.seconds, ev: "net.noop"))
     var shrinker = Shrinker(scenario) { Self.failure(of: $0)?.promise == failure.promise }
     shrinker.shrink()
     return shrinker.scenario

@@ -34,7 +34,9 @@ struct MessageBooks: Sendable {
     lanes[index].append(Entry(id: id, byteCount: byteCount, offeredAt: now))
   }
 
-  mutating func transmitted(_ range: MessageRange, on epoch: Epoch) throws(Violation) {
+  mutating func transmitted(
+    _ range: MessageRange, on epoch: Epoch, at now: Instant
+  ) throws(Violation) {
     let index = Int(range.first.lane.rawValue)
     guard let next = lanes[index].firstIndex(where: { !$0.inFlight }) else {
       throw Violation("I11", "sent \(range), where nothing waits")
@@ -51,6 +53,11 @@ struct MessageBooks: Sendable {
       }
       if lanes[index][place].everSent, rules[index].delivery == .atMostOnce {
         throw Violation("F47", "sent \(lanes[index][place].id) again, at most once")
+      }
+      if !lanes[index][place].everSent, let timeToLive = rules[index].timeToLive,
+        now - lanes[index][place].offeredAt >= timeToLive
+      {
+        throw Violation("F47", "sent \(lanes[index][place].id), which had outlived its time")
       }
       lanes[index][place].link = epoch
       lanes[index][place].everSent = true

@@ -11,6 +11,8 @@ package struct Referee: Sendable {
     let epoch: Epoch
     var isClosing = false
     var isOpen = false
+    /// Its session was answered well.
+    var isReady = false
   }
 
   let policy: Policy
@@ -89,6 +91,8 @@ package struct Referee: Sendable {
     case .offer(let lane, let byteCount):
       try books.offered(disposition, lane: lane, byteCount: byteCount, at: now)
     case .transport(let epoch, .opened): mark(epoch) { $0.isOpen = true }
+    case .session(let epoch, .ready), .session(let epoch, .resumed):
+      mark(epoch) { $0.isReady = true }
     case .transport(let epoch, .failed), .transport(let epoch, .closed):
       transports.removeAll { $0.epoch == epoch }
     case .credentials: requested = nil
@@ -127,7 +131,12 @@ extension Referee {
     case .sendPing(let epoch, _), .sendBeat(let epoch, _): try requireOpen(epoch, "pinged")
     case .transmit(let epoch, let range):
       try requireOpen(epoch, "sent on")
-      try books.transmitted(range, on: epoch)
+      // I14: nothing of the application precedes the login.
+      guard
+        policy.sessionDeadline == nil
+          || transports.contains(where: { $0.epoch == epoch && $0.isReady })
+      else { throw Violation("I14", "sent \(range) on \(epoch) before its session was ready") }
+      try books.transmitted(range, on: epoch, at: now)
     case .settle(let range, let outcome):
       try books.settled(range, as: outcome, after: input, at: now)
     case .ended(let epoch, let cause):
@@ -276,6 +285,7 @@ extension Referee {
     for transport in transports {
       form.add(transport.epoch)
       form.add(transport.isOpen)
+      form.add(transport.isReady)
       form.add(transport.isClosing)
     }
     form.add(unended.count, bits: 2)

@@ -38,6 +38,30 @@ public struct Scenario: Codable, Sendable {
   /// Whose story it is, where the steps name several clients (`client=A`); the steps of the others
   /// are passed over.
   public var client: String?
+  /// What carries the messages; nil is ``Level/machine``.
+  public var over: Level?
+
+  /// What a story is played on.
+  public enum Level: String, Codable, Sendable {
+    /// A bare machine, whose transport is the story: a ``Simulation``.
+    case machine
+    /// The connection that ships, over simulated bytes: a ``StreamSimulation``.
+    case bytes
+  }
+
+  /// Makes a scenario of the present version.
+  public init(
+    name: String, about: String? = nil, seed: UInt64, policy: Policy, steps: [Step],
+    over: Level? = nil
+  ) {
+    version = 1
+    self.name = name
+    self.about = about
+    self.seed = seed
+    self.policy = policy
+    self.steps = steps
+    self.over = over
+  }
 
   /// One thing that happens or is expected.
   public struct Step: Codable, Sendable {
@@ -53,10 +77,23 @@ public struct Scenario: Codable, Sendable {
     public var bytes: UInt32?
     /// A remark for the reader.
     public var note: String?
+
+    /// Makes a step.
+    public init(
+      t: Double, ev: String, arg: String? = nil, lane: UInt8? = nil, bytes: UInt32? = nil,
+      note: String? = nil
+    ) {
+      self.t = t
+      self.ev = ev
+      self.arg = arg
+      self.lane = lane
+      self.bytes = bytes
+      self.note = note
+    }
   }
 
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case version, name, about, seed, policy, steps, unconsumed, client
+    case version, name, about, seed, policy, steps, unconsumed, client, over
   }
 
   public init(from decoder: any Decoder) throws {
@@ -74,6 +111,7 @@ public struct Scenario: Codable, Sendable {
     steps = try values.decode([Step].self, forKey: .steps)
     unconsumed = try values.decodeIfPresent([Int].self, forKey: .unconsumed)
     client = try values.decodeIfPresent(String.self, forKey: .client)
+    over = try values.decodeIfPresent(Level.self, forKey: .over)
   }
 }
 

@@ -33,6 +33,9 @@ struct Story: Sendable {
 
   /// Understands the words of a scenario.
   init(_ scenario: Scenario) throws(ScenarioError) {
+    guard scenario.over != .bytes else {
+      throw ScenarioError(step: nil, "is told over bytes: run it as a StreamSimulation")
+    }
     policy = scenario.policy
     written = scenario.steps
     unconsumed = scenario.unconsumed ?? []

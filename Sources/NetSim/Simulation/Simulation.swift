@@ -39,6 +39,7 @@ public struct Simulation: Sendable {
   private(set) var machine: Machine
   private var effects = Effects()
   private var referee: Referee
+  private var timeBooks: TimeBooks
   var network: Network
   var coming = EventQueue<Coming>()
   var ledger = Ledger()
@@ -71,6 +72,7 @@ public struct Simulation: Sendable {
     self.story = story
     machine = Machine(policy: story.policy, seed: seed)
     referee = Referee(policy: story.policy)
+    timeBooks = TimeBooks(policy: story.policy)
     network = Network(
       seed: seed,
       isSessionScripted: story.steps.contains {
@@ -309,6 +311,7 @@ extension Simulation {
     let ending = effects.isEmpty ? [] : effects.map(ended)
     try referee.judge(
       input, at: now, before: before, after: machine, disposition: disposition, effects: effects)
+    try timeBooks.judge(input, at: now, before: before, after: machine, disposition, effects)
     ledger.note(disposition, effects, from: before.phase, to: machine, at: now)
     cells?.note(input, disposition, at: now, before: before, after: machine)
     for (place, ids) in ending.enumerated() { perform(effects[place], ending: ids) }

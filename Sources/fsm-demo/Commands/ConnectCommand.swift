@@ -43,7 +43,7 @@ struct ConnectCommand: Command {
     do {
       policy = try Self.policy()
       let framing = try DelimiterFraming(
-        delimiter: .lf, maximumLength: LineReader.lengthLimit, acknowledgement: .echo,
+        delimiter: .lf, maximumLength: ConnectSession.lineLengthLimit, acknowledgement: .echo,
         pingLine: Array("ping".utf8))
       connection = try Connection(
         StreamTransport(TCPDialer(loop: loop)) { framing }, policy: policy, seed: seed

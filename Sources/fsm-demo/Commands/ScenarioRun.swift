@@ -1,5 +1,6 @@
 import ConnectionFSM
 import NetSim
+import Transports
 
 /// Runs a scenario and writes its trace.
 struct ScenarioRun {
@@ -18,12 +19,12 @@ struct ScenarioRun {
 
   /// - Throws: What went otherwise than the scenario says, after the trace up to there.
   func run() throws(Failure) -> Statistics {
-    var simulation = try prepared()
+    let play = try prepared()
     var writer = TraceWriter(format)
     var statistics = Statistics()
     do {
       writer.begin(policy: scenario.policy, seed: seed)
-      try simulation.run { event in
+      try play { event in
         switch event {
         case .step(let record):
           statistics.add(record)
@@ -44,9 +45,22 @@ struct ScenarioRun {
 }
 
 extension ScenarioRun {
-  private func prepared() throws(Failure) -> Simulation {
-    do throws(ScenarioError) {
-      return try Simulation(scenario, seed: seed)
+  /// Plays the scenario, once its words are understood, to whoever listens.
+  private typealias Play = (@escaping (Simulation.Event) -> Void) throws -> Void
+
+  private func prepared() throws(Failure) -> Play {
+    do {
+      switch scenario.over ?? .machine {
+      case .machine:
+        var simulation = try Simulation(scenario, seed: seed)
+        return { try simulation.run($0) }
+      case .bytes:
+        // The protocol of `serve`: lines that are echoed, pings among them.
+        let engine = try DelimiterFraming(
+          delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
+        let simulation = try StreamSimulation(scenario, seed: seed) { engine }
+        return { _ = try simulation.run($0) }
+      }
     } catch {
       throw Failure(.badData, "\(source): \(error)")
     }

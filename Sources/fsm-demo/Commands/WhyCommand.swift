@@ -21,14 +21,9 @@ struct WhyCommand: Command {
   }
 
   func run() throws(Failure) {
-    let chain = try TraceFile(path).chain(to: step)
-    let text = TraceText(colour: false)
-    let width = max(4, String(step).count)
-    Console.print(aligned("step", to: width) + text.head)
-    for step in chain { Console.print(aligned(String(step.sequence), to: width) + text.line(step)) }
-  }
-
-  private func aligned(_ text: String, to width: Int) -> String {
-    String(repeating: " ", count: width - text.count) + text + "  "
+    let table = StepTable(upTo: step)
+    let chain = try TraceFile.chain(to: step, in: path)
+    Console.print(table.head)
+    for step in chain { Console.print(table.line(step)) }
   }
 }

@@ -6,6 +6,9 @@ import Synchronization
 /// A connection between standard input and a peer: lines go out, the trace and what arrives are
 /// shown.
 final class ConnectSession: Sendable {
+  /// The longest line that is sent; what the framing admits.
+  static let lineLengthLimit = 65_536
+
   /// What the session hears from its threads.
   enum Event {
     case inputEnded
@@ -72,14 +75,14 @@ extension ConnectSession {
   /// Reads standard input on a thread of its own, since that blocks, and sends line after line.
   func readInput(into connection: Connection, lane: LaneID) {
     let thread = Thread { [self] in
-      var reader = LineReader()
+      var reader = LineReader(of: STDIN_FILENO, lengthLimit: Self.lineLengthLimit)
       while let line = reader.next() {
         room.wait()
         switch line {
         case .bytes(let bytes): send(bytes, over: connection, lane: lane)
         case .tooLong:
           Console.complain(
-            "a line of more than \(LineReader.lengthLimit) bytes was not sent: split it")
+            "a line of more than \(Self.lineLengthLimit) bytes was not sent: split it")
           books.withLock { $0.failed += 1 }
           room.signal()
         }

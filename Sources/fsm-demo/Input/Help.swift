@@ -211,6 +211,21 @@ enum Help {
     Exit status: 64 there is no such step; 65 the file is no trace; 66 it cannot be read.
     """
 
+  static let replay = """
+    Usage: fsm-demo replay TRACE.jsonl
+
+    Feeds the inputs of a trace to a fresh machine, each at its instant, and compares what it makes
+    of them with what was recorded. A run on real sockets replays as one in virtual time does, for
+    nothing but policy, seed, inputs and instants decides. The first difference ends it: the steps
+    that led there, and field by field what was recorded and what the replay gives.
+
+      fsm-demo connect tcp://127.0.0.1:7000 --format jsonl > trace.jsonl
+      fsm-demo replay trace.jsonl
+
+    Exit status: 0 there is no difference; 1 there is one; 65 the file is no trace, is damaged, or
+    does not begin with the first step; 66 it cannot be read.
+    """
+
   static let bench = """
     Usage: fsm-demo bench [--simulator] [--clients N]
 

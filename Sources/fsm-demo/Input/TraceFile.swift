@@ -1,28 +1,59 @@
 import ConnectionFSM
 import Foundation
 
-/// A trace in JSON Lines, of which only the lines that are asked for are read.
-struct TraceFile {
-  private let path: String
-  private let lines: [Data]
-  /// The sequence of the first step: 1, but for the later parts of a long recording.
-  private let first: UInt64
+/// A trace in JSON Lines, read line by line and never as a whole.
+///
+/// Everything it objects to is a ``Failure`` that names the line.
+struct TraceFile: ~Copyable {
+  /// The number of the line that was read last, from 1.
+  private(set) var line = 0
 
-  private struct Header: Decodable {
+  private let path: String
+  private let descriptor: Int32
+  private var reader: LineReader
+  private let headerLine: Data
+  private let decoder = JSONDecoder()
+
+  // Far above the longest line there is: that of a policy with a full table and 32 overrides.
+  private static let lengthLimit = 1 << 20
+
+  private struct Format: Decodable {
     let format: Int
   }
 
-  /// Opens a trace and reads its header and its first step.
+  /// Opens a trace and looks whether it is one.
   init(_ path: String) throws(Failure) {
-    // Some half a million steps.
-    let bytes = try InputFile.bytes(
-      of: path, limit: 256 << 20, mend: "fsm-demo simulate --format jsonl writes a trace")
+    (descriptor, reader, headerLine) = try Self.opened(path)
     self.path = path
-    lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-    guard let header = lines.first, !header.isEmpty else {
-      throw Failure(.badData, "\(path): is empty, and no trace")
+    line = 1
+  }
+
+  deinit { close(descriptor) }
+
+  private static func opened(
+    _ path: String
+  ) throws(Failure) -> (descriptor: Int32, reader: LineReader, headerLine: Data) {
+    let descriptor = open(path, O_RDONLY)
+    guard descriptor >= 0 else { throw unreadable(path, errno) }
+    var reader = LineReader(of: descriptor, lengthLimit: lengthLimit)
+    do throws(Failure) {
+      let header = try header(from: &reader, of: path)
+      return (descriptor, reader, header)
+    } catch {
+      close(descriptor)
+      throw error
     }
-    guard let format = try? JSONDecoder().decode(Header.self, from: header).format else {
+  }
+
+  private static func header(
+    from reader: inout LineReader, of path: String
+  ) throws(Failure) -> Data {
+    let first = reader.next()
+    guard reader.problem == 0 else { throw unreadable(path, reader.problem) }
+    guard let first else { throw Failure(.badData, "\(path): is empty, and no trace") }
+    guard case .bytes(let bytes) = first, case let header = Data(bytes),
+      let format = try? JSONDecoder().decode(Format.self, from: header).format
+    else {
       throw Failure(
         .badData,
         "\(path): is no trace: line 1 must be the header that fsm-demo simulate --format jsonl "
@@ -33,64 +64,64 @@ struct TraceFile {
         .badData,
         "\(path): line 1: format: this release reads format \(TraceHeader.currentFormat) only")
     }
-    guard lines.count > 1, !lines[1].isEmpty else {
-      throw Failure(.badData, "\(path): has a header and no step")
-    }
-    first = try Self.decode(lines[1], line: 2, of: path).sequence
-    guard 1...UInt64(Int64.max) ~= first else {
-      throw Failure(.badData, "\(path): line 2: sequence: \(first) is no number of a step")
-    }
+    return header
   }
 
-  /// The steps from the one that begins the chain to this one, each led to by the one before.
-  func chain(to sequence: UInt64) throws(Failure) -> [TraceLine] {
-    guard contains(sequence) else {
-      throw Failure(
-        .usage, "\(path): there is no step \(sequence); there are \(first) to \(last)")
-    }
-    var chain = [try step(sequence)]
-    while let step = chain.last, let parent = step.parent {
-      guard parent < step.sequence else {
-        throw Failure(
-          .badData,
-          "\(path): line \(line(of: step.sequence)): parent: \(parent) is no step before "
-            + "\(step.sequence)")
-      }
-      // In a part of a recording, what is earlier lies in another file.
-      guard contains(parent) else { break }
-      chain.append(try self.step(parent))
-    }
-    return chain.reversed()
+  private static func unreadable(_ path: String, _ problem: Int32) -> Failure {
+    Failure(
+      .noInput,
+      "\(path): \(String(cString: strerror(problem))); fsm-demo simulate --format jsonl writes a "
+        + "trace")
+  }
+}
+
+extension TraceFile {
+  /// What the trace says of itself.
+  func header() throws(Failure) -> TraceHeader {
+    try decode(TraceHeader.self, from: headerLine, line: 1)
   }
 
-  private var last: UInt64 {
-    first + UInt64(lines.count - (lines.last?.isEmpty == true ? 3 : 2))
+  /// The next step; nil at the end.
+  mutating func next() throws(Failure) -> TraceLine? {
+    guard let bytes = try nextBytes() else { return nil }
+    return try step(from: bytes, line: line)
   }
 
-  private func contains(_ sequence: UInt64) -> Bool { first <= sequence && sequence <= last }
-
-  private func line(of sequence: UInt64) -> Int { Int(sequence - first) + 2 }
-
-  private func step(_ sequence: UInt64) throws(Failure) -> TraceLine {
-    let line = line(of: sequence)
-    let step = try Self.decode(lines[line - 1], line: line, of: path)
-    guard step.sequence == sequence else {
-      throw Failure(
-        .badData,
-        "\(path): line \(line): is step \(step.sequence) where step \(sequence) must be: lines are "
-          + "missing or changed")
+  /// The next line as it stands; nil at the end.
+  mutating func nextBytes() throws(Failure) -> Data? {
+    let next = reader.next()
+    guard reader.problem == 0 else { throw Self.unreadable(path, reader.problem) }
+    guard let next else {
+      if line == 1 { throw Failure(.badData, "\(path): has a header and no step") }
+      return nil
     }
-    return step
+    line += 1
+    guard case .bytes(let bytes) = next else {
+      throw problem("is above \(Self.lengthLimit >> 20) MiB, and no step of a trace")
+    }
+    return Data(bytes)
   }
 
-  private static func decode(
-    _ bytes: Data, line: Int, of path: String
-  ) throws(Failure) -> TraceLine {
+  /// Reads a line as a step.
+  func step(from bytes: Data, line: Int) throws(Failure) -> TraceLine {
+    try decode(TraceLine.self, from: bytes, line: line)
+  }
+
+  /// A failure that names a line: the last one, if no other is given.
+  func problem(_ text: String, line: Int? = nil) -> Failure {
+    Failure(.badData, "\(path): line \(line ?? self.line): \(text)")
+  }
+
+  private func decode<Value: Decodable>(
+    _: Value.Type, from bytes: Data, line: Int
+  ) throws(Failure) -> Value {
     do {
-      return try JSONDecoder().decode(TraceLine.self, from: bytes)
+      return try decoder.decode(Value.self, from: bytes)
     } catch {
-      let problem = DecodingProblem.describe(error, in: bytes)
-      throw Failure(.badData, "\(path): line \(line): \(problem)")
+      if reader.isCutOff, line == self.line, bytes.last != UInt8(ascii: "}") {
+        throw problem("is cut off: the recording ended while it was written", line: line)
+      }
+      throw problem(DecodingProblem.describe(error, in: bytes), line: line)
     }
   }
 }

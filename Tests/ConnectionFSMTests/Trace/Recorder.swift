@@ -17,13 +17,27 @@ struct Recorder {
   @discardableResult
   mutating func feed(_ input: Input, at instant: Instant? = nil) -> TraceRecord {
     now = instant ?? now
-    let sequence = UInt64(records.count + 1)
-    let record = machine.handle(input, at: now, into: &effects, recordingAs: sequence)
+    return note(machine.handle(input, at: now, into: &effects, recordingAs: nextSequence))
+  }
+
+  /// Replaces the policy, by one that has the same lanes.
+  @discardableResult
+  mutating func adopt(_ policy: Policy, at instant: Instant? = nil) throws -> TraceRecord {
+    now = instant ?? now
+    return note(try machine.adopt(policy, at: now, into: &effects, recordingAs: nextSequence))
+  }
+
+  private var nextSequence: UInt64 { UInt64(records.count + 1) }
+
+  private mutating func note(_ record: TraceRecord) -> TraceRecord {
     records.append(record)
     statistics.add(record)
     parents.append(causality.parent(of: record))
     return record
   }
+
+  /// The steps as they are written down.
+  var lines: [TraceLine] { zip(records, parents).map { TraceLine($0, parent: $1) } }
 
   /// Says something on behalf of the newest transport.
   @discardableResult

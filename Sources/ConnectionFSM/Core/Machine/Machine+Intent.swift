@@ -106,10 +106,15 @@ extension Machine {
   public mutating func adopt(
     _ policy: Policy, at instant: Instant, into effects: inout Effects
   ) throws(PolicyError) -> Disposition {
+    try take(policy)
+    return handle(.policyReplaced, at: instant, into: &effects)
+  }
+
+  /// Puts the new policy in place of the old; ``Input/policyReplaced`` must follow.
+  mutating func take(_ policy: Policy) throws(PolicyError) {
     guard policy.lanes == self.policy.lanes else {
       throw PolicyError("lanes", "must be those the connection was made with")
     }
     self.policy = policy
-    return handle(.policyReplaced, at: instant, into: &effects)
   }
 }

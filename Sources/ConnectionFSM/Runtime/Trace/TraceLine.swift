@@ -57,6 +57,8 @@ public struct TraceLine: Codable, Equatable, Sendable {
   public let until: Int64?
   /// Why the machine came to rest, where this step led there.
   public let reason: String?
+  /// The policy from this step on, where the step replaced it.
+  public let policy: Policy?
 
   /// Writes a record down.
   /// - Parameters:
@@ -77,6 +79,7 @@ public struct TraceLine: Codable, Equatable, Sendable {
     cause = record.cause?.description
     waitsFor = "\(record.explanation.waitsFor)"
     until = record.explanation.until?.nanoseconds
+    policy = record.policy
     if case .closed(let closed)? = record.entered {
       reason = "\(closed.reason)"
     } else {

@@ -25,6 +25,8 @@ public struct TraceRecord: Equatable, Sendable {
   public let openBefore: Epoch?
   /// The attempt that has opened and is not over after the step; nil if there is none.
   public let openAfter: Epoch?
+  /// The policy from this step on, where the step replaced it; nil where it is what it was.
+  public let policy: Policy?
 }
 
 extension TraceRecord {
@@ -49,7 +51,18 @@ extension Machine {
       sequence: sequence, instant: now, input: input, disposition: disposition, from: from,
       explanation: explain(), entered: state == before ? nil : state, effects: effects,
       nextDeadline: nextDeadline, epoch: input.epoch ?? primary?.epoch ?? link?.epoch,
-      openBefore: link?.opened, openAfter: primary?.opened)
+      openBefore: link?.opened, openAfter: primary?.opened,
+      policy: input == .policyReplaced ? policy : nil)
+  }
+
+  /// Replaces the policy and records the step, as ``adopt(_:at:into:)`` does unwatched.
+  /// - Throws: ``PolicyError`` if the lanes differ; the machine is what it was.
+  public mutating func adopt(
+    _ policy: Policy, at instant: Instant, into effects: inout Effects,
+    recordingAs sequence: UInt64
+  ) throws(PolicyError) -> TraceRecord {
+    try take(policy)
+    return handle(.policyReplaced, at: instant, into: &effects, recordingAs: sequence)
   }
 }
 
