@@ -44,10 +44,17 @@ struct CheckFinding {
           It does not fail when it is read as a scenario, so it could not be made smaller.
         """
     }
-    let count = scenario.steps.count
-    var lines = ["\(head), in \(count) step\(count == 1 ? "" : "s") of \(stepCount)", ""]
-    let words = scenario.steps.map(\.ev.count).max() ?? 0
-    for step in scenario.steps {
+    let steps = steps
+    var lines = ["\(head), in \(steps.count) of \(Self.count(stepCount))", ""]
+    let policy = PolicyText.lines(of: scenario.policy, width: 86)
+    if policy != ["{}"] {
+      // Without the braces around the whole.
+      let knobs = policy.count == 1 ? policy : policy[1..<policy.count - 1].map { $0.dropFirst(2) }
+      lines.append("    policy  " + knobs[0])
+      lines += knobs.dropFirst().map { String(repeating: " ", count: 12) + $0 }
+    }
+    let words = steps.map(\.ev.count).max() ?? 0
+    for step in steps {
       var line = Self.time(step.t).padded(left: 10) + "  "
       line += step.ev.padded(to: words) + "  " + (step.arg ?? "")
       if let lane = step.lane { line += "  lane \(lane)" }
@@ -80,13 +87,19 @@ struct CheckFinding {
   /// The small one as a file, and as a test; nil if there is no small one.
   var files: (scenario: String, test: RegressionTest)? {
     guard let ending else { return nil }
-    let count = scenario.steps.count
     let test = RegressionTest(
       scenario,
-      title: "\(failure.promise): seed \(failure.seed), in \(count) step\(count == 1 ? "" : "s")",
+      title: "\(failure.promise): seed \(failure.seed), in \(Self.count(steps.count))",
       remark: "It ended with: \(ending.finding).")
     return (ScenarioText.text(of: scenario), test)
   }
+
+  /// The steps in which something happens: a last one may only mark how long the story lasts.
+  private var steps: [Scenario.Step] {
+    scenario.steps.last?.ev == "net.noop" ? scenario.steps.dropLast() : scenario.steps
+  }
+
+  private static func count(_ steps: Int) -> String { "\(steps) step\(steps == 1 ? "" : "s")" }
 
   /// Seconds as a trace has them.
   private static func time(_ seconds: Double) -> String { String(format: "%.3f", seconds) }

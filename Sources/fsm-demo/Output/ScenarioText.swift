@@ -14,18 +14,12 @@ enum ScenarioText {
     if let about = scenario.about { lines.append("\"about\": \(json(about)),") }
     if let client = scenario.client { lines.append("\"client\": \(json(client)),") }
     if let unconsumed = scenario.unconsumed { lines.append("\"unconsumed\": \(json(unconsumed)),") }
-    lines += policy(of: scenario).split(separator: "\n").map(String.init)
+    let policy = PolicyText.lines(of: scenario.policy, width: width - 12)
+    lines.append("\"policy\": \(policy.joined(separator: "\n  ")),")
     lines.append("\"steps\": [")
     lines += [scenario.steps.map { "  " + text(of: $0) }.joined(separator: ",\n  ")]
     lines.append("]")
     return "{\n  " + lines.joined(separator: "\n  ") + "\n}\n"
-  }
-
-  /// The knobs that are not at their defaults: in one line, if it is short.
-  private static func policy(of scenario: Scenario) -> String {
-    let line = "\"policy\": \(json(scenario.policy)),"
-    if line.count <= width { return line }
-    return "\"policy\": \(json(scenario.policy, .prettyPrinted)),"
   }
 
   private static func text(of step: Scenario.Step) -> String {
@@ -39,12 +33,10 @@ enum ScenarioText {
       ? line : "{\n      " + parts.joined(separator: ",\n      ") + "\n    }"
   }
 
-  private static func json(
-    _ value: some Encodable, _ formatting: JSONEncoder.OutputFormatting = []
-  ) -> String {
+  private static func json(_ value: some Encodable) -> String {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, formatting]
-    // Text, finite numbers and what is made of them: there is nothing here that JSON cannot say.
+    encoder.outputFormatting = [.withoutEscapingSlashes]
+    // Text and finite numbers: there is nothing here that JSON cannot say.
     guard let bytes = try? encoder.encode(value) else {
       preconditionFailure("unencodable scenario")
     }
