@@ -49,7 +49,8 @@ struct CheckFinding {
     let policy = PolicyText.lines(of: scenario.policy, width: 86)
     if policy != ["{}"] {
       // Without the braces around the whole.
-      let knobs = policy.count == 1 ? policy : policy[1..<policy.count - 1].map { $0.dropFirst(2) }
+      let knobs =
+        policy.count == 1 ? policy : policy[1..<policy.count - 1].map { String($0.dropFirst(2)) }
       lines.append("    policy  " + knobs[0])
       lines += knobs.dropFirst().map { String(repeating: " ", count: 12) + $0 }
     }
