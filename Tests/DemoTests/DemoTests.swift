@@ -40,7 +40,7 @@ struct DemoTests {
       (["--seed"], "--seed needs a value"),
       (["--seed", "-1"], "--seed “-1” is no whole number"),
       (["--seed", "1", "--seed", "2"], "--seed is given twice"),
-      (["--format", "xml"], "there are text, jsonl"),
+      (["--format", "xml"], "there are text, jsonl, sequence, chrome, html, pcapng"),
       (["--colour"], "there is no option “--colour”"),
       (["connect"], "name an endpoint"),
       (["connect", "tcp://h"], "names no port"),

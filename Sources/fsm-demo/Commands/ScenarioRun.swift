@@ -8,19 +8,22 @@ struct ScenarioRun {
   /// Where it came from, for messages: a path, or the name of a built-in one.
   let source: String
   let seed: UInt64
-  let format: TraceFormat
+  private let options: RunOptions
 
-  init(_ scenario: Scenario, from source: String, options: ScenarioOptions) {
+  init(_ scenario: Scenario, from source: String, options: RunOptions) {
     self.scenario = scenario
     self.source = source
     seed = options.seed ?? scenario.seed
-    format = options.format
+    self.options = options
   }
 
   /// - Throws: What went otherwise than the scenario says, after the trace up to there.
   func run() throws(Failure) -> Statistics {
+    try options.requireNoBytes(of: source)
     let play = try prepared()
-    var writer = TraceWriter(format)
+    var writer = try RunWriter(options, title: scenario.name, seed: seed)
+    // Whatever happened: what was told so far is worth most where something went wrong.
+    defer { writer.finish() }
     var statistics = Statistics()
     do {
       writer.begin(policy: scenario.policy, seed: seed)
@@ -64,16 +67,5 @@ extension ScenarioRun {
     } catch {
       throw Failure(.badData, "\(source): \(error)")
     }
-  }
-}
-
-/// The options that every run of a scenario has.
-struct ScenarioOptions {
-  let seed: UInt64?
-  let format: TraceFormat
-
-  init(_ arguments: inout ArgumentList) throws(Failure) {
-    seed = try arguments.number(of: "--seed", in: 0...UInt64.max)
-    format = try arguments.choice(of: "--format") ?? .text
   }
 }

@@ -13,12 +13,12 @@ struct SimulateCommand: Command {
   }
 
   private let source: Source
-  private let options: ScenarioOptions
+  private let options: RunOptions
   /// Seconds between pings, for a condition.
   private let ping: UInt64?
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
-    options = try ScenarioOptions(&arguments)
+    options = try RunOptions(&arguments)
     ping = try arguments.number(of: "--ping", in: 1...86_400)
     let name = try arguments.value(of: "--scenario")
     switch (name, arguments.operand()) {
@@ -37,7 +37,7 @@ struct SimulateCommand: Command {
         return try run(ScenarioFile.builtIn(name), from: name)
       }
       let run = ConditionRun(
-        condition: condition, seed: options.seed ?? 1, format: options.format,
+        condition: condition, seed: options.seed ?? 1, options: options,
         ping: ping.map { .seconds(Int64($0)) })
       report(try run.run(), "\(name) is over")
     }
@@ -52,7 +52,7 @@ struct SimulateCommand: Command {
   }
 
   private func report(_ statistics: Statistics, _ verdict: String) {
-    guard options.format == .text else { return }
+    guard options.tells else { return }
     Console.print("\n\(verdict): \(statistics.figures) of virtual time.")
     if let messages = statistics.messagesInWords { Console.print("Messages: \(messages).") }
   }

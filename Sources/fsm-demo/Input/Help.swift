@@ -37,14 +37,31 @@ enum Help {
                until is when the machine wants to be woken next
     """
 
+  private static let formats = """
+      --output F   write to this file, which is made or emptied
+      --format F   how the run is written:
+        text       the trace in columns (default)
+        jsonl      for programs: the trace's header, then one JSON object a step; without notes
+        sequence   a sequence diagram of client, network and server in 100 columns of ASCII; an
+                   arrow that ends in x never arrived
+        html       one page for a browser, with a timeline
+        chrome     trace events, for https://ui.perfetto.dev or chrome://tracing
+        pcapng     a capture of the client's host, for Wireshark; of a condition alone, as a story
+                   has no bytes
+
+    """
+
   static let tour = """
-    Usage: fsm-demo [tour] [--seed N] [--format text|jsonl]
+    Usage: fsm-demo [tour] [--seed N] [--format FORMAT] [--output FILE]
 
     The whole life of one connection in virtual time: traffic, a peer that vanishes, refused
     dials, no network, recovery, close. Nothing sleeps. The same seed gives the same bytes.
 
-      --seed N         what waits and delays are drawn from (default 5)
-      --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
+      --seed N     what waits and delays are drawn from (default 5)
+
+    \(formats)
+      fsm-demo --format sequence
+      fsm-demo --format html --output tour.html
 
     \(trace)
     """
@@ -62,8 +79,9 @@ enum Help {
     """
 
   static let simulate = """
-    Usage: fsm-demo simulate FILE [--seed N] [--format text|jsonl]
-           fsm-demo simulate --scenario NAME [--seed N] [--ping N] [--format text|jsonl]
+    Usage: fsm-demo simulate FILE [--seed N] [--format FORMAT] [--output FILE]
+           fsm-demo simulate --scenario NAME [--seed N] [--ping N] [--format FORMAT]
+                             [--output FILE]
 
     Runs a scenario in virtual time and shows its trace. A scenario is a JSON file: a policy, a
     seed, and steps, each with its time in seconds: what the application does (api.connect,
@@ -72,17 +90,19 @@ enum Help {
     is answered with the list of those there are. A condition of the list runs a connection that
     ships over simulated bytes, with its default policy and a message now and then.
 
-      --seed N         other dice than the scenario's own; 1 for a condition
-      --ping N         for a condition: ping after N seconds of silence (default 25)
-      --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
+      --seed N     other dice than the scenario's own; 1 for a condition
+      --ping N     for a condition: ping after N seconds of silence (default 25)
 
+    \(formats)
       fsm-demo simulate --scenario accept-then-drop
       fsm-demo simulate --scenario commuter
       fsm-demo simulate --scenario alb-60-fin --ping 60 --seed 6
+      fsm-demo simulate --scenario dead-peer --format sequence
+      fsm-demo simulate --scenario commuter --format pcapng | tshark -r -
       fsm-demo scenarios dead-peer > mine.json && fsm-demo simulate mine.json --seed 7
 
     Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot
-    be read.
+    be read; 74 the output cannot be written.
 
     \(trace)
     """
