@@ -15,11 +15,11 @@ struct CheckFinding {
   /// How many steps the story had.
   private let stepCount: Int
 
-  init(_ failure: CheckFailure) {
+  init(_ failure: CheckFailure, of profile: CheckProfile) {
     self.failure = failure
-    stepCount = Check.scenario(seed: failure.seed).steps.count
-    var scenario = Check.minimal(of: failure)
-    let ending = Check.failure(of: scenario)
+    stepCount = profile.scenario(seed: failure.seed).steps.count
+    var scenario = profile.minimal(of: failure)
+    let ending = profile.failure(of: scenario)
     self.ending = ending?.promise == failure.promise ? ending : nil
     scenario.name = "\(failure.promise)-seed-\(failure.seed)".asFileName
     scenario.about = self.ending.map { "\($0.promise): \($0.finding)" }

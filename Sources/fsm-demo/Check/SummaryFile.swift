@@ -16,18 +16,19 @@ enum SummaryFile {
 
   /// The summary of all that was run for the summaries of these files.
   static func merged(_ paths: [String]) throws(Failure) -> CheckSummary {
-    var sum = Check().summary
+    var sum: CheckSummary?
     var parts: [(path: String, summary: CheckSummary)] = []
     for path in paths {
       let part = try read(path)
       do throws(CheckMergeError) {
-        try sum.merge(part)
+        try sum?.merge(part)
+        sum = sum ?? part
       } catch {
         throw Failure(.badData, problem(error, with: path, parts))
       }
       parts.append((path, part))
     }
-    return sum
+    return sum ?? CheckSummary(profile: ProfileName.machine.rawValue)
   }
 
   private static func problem(
@@ -38,6 +39,8 @@ enum SummaryFile {
       let other = parts.first { $0.summary.seeds.contains { $0.first <= seed && seed <= $0.last } }
       return "\(path): seed \(seed) is also in \(other?.path ?? "another file"), and would count "
         + "twice; merge summaries of different seeds"
+    case .profiles(let ours, let theirs):
+      return "\(path): is of the profile \(theirs), and those before it of \(ours)"
     case .versions(let ours, let theirs):
       return "\(path): is of version \(theirs) of the package, which draws other stories than "
         + "\(ours), which this is; run its seeds again"

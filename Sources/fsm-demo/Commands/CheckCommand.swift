@@ -10,7 +10,7 @@ struct CheckCommand: Command {
   static let help = Help.check
 
   private enum Work {
-    case seeds(ClosedRange<UInt64>, CheckProfile, jobs: Int)
+    case seeds(ClosedRange<UInt64>, ProfileName, jobs: Int)
     case merge([String])
   }
 
@@ -23,7 +23,7 @@ struct CheckCommand: Command {
   init(_ arguments: inout ArgumentList) throws(Failure) {
     let seeds = try arguments.seeds(of: "--seeds")
     let jobs = try arguments.number(of: "--jobs", in: 1...1024)
-    let profile = try arguments.choice(of: "--profile", CheckProfile.self)
+    let profile = try arguments.choice(of: "--profile", ProfileName.self)
     summaryPath = try arguments.value(of: "--summary")
     folder = try arguments.value(of: "--out")
     guard arguments.flag("--merge") else {
@@ -63,7 +63,7 @@ struct CheckCommand: Command {
   }
 
   private static func run(
-    _ seeds: ClosedRange<UInt64>, _ profile: CheckProfile, jobs: Int
+    _ seeds: ClosedRange<UInt64>, _ profile: ProfileName, jobs: Int
   ) -> CheckReport {
     let crew = CheckCrew(profile, seeds: seeds, jobs: jobs)
     let interrupts = [SIGINT, SIGTERM].map { number in
