@@ -77,7 +77,8 @@ struct DemoTests {
   func help() throws {
     let page = try Demo.run("help").output
     for name in [
-      "tour", "scenarios", "simulate", "serve", "connect", "table", "why", "replay", "bench",
+      "tour", "scenarios", "simulate", "serve", "connect", "table", "why", "replay", "fork",
+      "bench",
     ] {
       #expect(page.contains("  \(name) "))
       let own = try Demo.run("help", name)

@@ -20,10 +20,10 @@ enum Help {
 
       Colour is for terminals only, and NO_COLOR turns it off. --version prints the version.
 
-      Exit status: 0 all went well; 1 a scenario did not go as it says, a connection is closed
-      for good, or a message did not arrive for certain; 64 usage; 65 the file is no scenario
-      or trace; 66 it cannot be read; 69 no socket could be had; 74 output cannot be written;
-      130 interrupted twice.
+      Exit status: 0 all went well; 1 a scenario did not go as it says, a trace does not replay,
+      a connection is closed for good, or a message did not arrive for certain; 64 usage; 65 the
+      file is no scenario or trace; 66 it cannot be read; 69 no socket could be had; 74 output
+      cannot be written; 130 interrupted twice.
       """
   }
 
@@ -46,8 +46,8 @@ enum Help {
                    arrow that ends in x never arrived
         html       one page for a browser, with a timeline
         chrome     trace events, for https://ui.perfetto.dev or chrome://tracing
-        pcapng     a capture of the client's host, for Wireshark; of a condition alone, as a story
-                   has no bytes
+        pcapng     a capture of the client's host, for Wireshark; of what runs over bytes: a
+                   condition, or a story that says "over": "bytes"
 
     """
 
@@ -244,6 +244,43 @@ enum Help {
 
     Exit status: 0 there is no difference; 1 there is one; 65 the file is no trace, is damaged, or
     does not begin with the first step; 66 it cannot be read.
+    """
+
+  static let view = """
+    Usage: fsm-demo view TRACE.jsonl [--format text|sequence|html|chrome] [--output FILE]
+
+    Shows a recorded trace in another way than it was written: in columns, as a sequence diagram, as
+    one page for a browser, or as trace events for Perfetto (fsm-demo help simulate tells of each).
+    The trace is replayed for it, so that it must begin with the first step. What the network and
+    the device did is in no trace, and so in none of these.
+
+      fsm-demo connect tcp://127.0.0.1:7000 --format jsonl > trace.jsonl
+      fsm-demo view trace.jsonl --format sequence
+      fsm-demo view trace.jsonl --format html --output trace.html
+
+    Exit status: 0 all was shown; 1 a step does not replay; 65 the file is no trace, is damaged, or
+    does not begin with the first step; 66 it cannot be read; 74 the output cannot be written.
+    """
+
+  static let fork = """
+    Usage: fsm-demo fork FILE --at STEP [--seed N] [--do STEP]...
+           fsm-demo fork --scenario NAME --at STEP [--seed N] [--do STEP]...
+
+    Runs a story up to a step of its trace, copies the run, and lets one go on as it was and the
+    other otherwise: with other dice, or with something that befalls it there, or both. Shows where
+    they part, how each goes on, and what became of dials and messages. What the story expects is
+    not demanded of the other.
+
+      --at STEP   the number of a step of the trace, from 1
+      --seed N    what all randomness is drawn from after that step
+      --do STEP   an event of a scenario file and its argument, which befalls at once; in order, if
+                  there are several
+
+      fsm-demo fork --scenario dead-peer --at 5 --do "net.rst"
+      fsm-demo fork --scenario tour --at 12 --seed 7 --do "net.http 503" --do "dev.background"
+
+    Exit status: 0 both went to their end; 1 one did not; 64 there is no such step or event; 65 the
+    file is no scenario; 66 it cannot be read.
     """
 
   static let bench = """

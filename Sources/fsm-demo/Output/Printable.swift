@@ -1,10 +1,13 @@
 extension String {
   /// The text as a line of a terminal may show it: what a peer sends must not move the cursor, and
   /// a long line must not hide the others.
-  var printable: String {
+  var printable: String { printable(upTo: 60) }
+
+  /// The same of a text that may be longer.
+  func printable(upTo limit: Int) -> String {
     var text = ""
     for (place, scalar) in unicodeScalars.enumerated() {
-      if place == 60 { return text + "…" }
+      if place == limit { return text + "…" }
       switch scalar.properties.generalCategory {
       case .control, .format, .lineSeparator, .paragraphSeparator:
         text += scalar.escaped(asASCII: true)
