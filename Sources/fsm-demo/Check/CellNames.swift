@@ -2,9 +2,9 @@ import ConnectionFSM
 import Foundation
 
 /// Names of cells as few lines: those of one row, and rows that lack the same, stand in one.
-enum CellNames {
+package enum CellNames {
   /// The lines; a long one goes on, indented, in the next.
-  static func lines(of names: [String], width: Int) -> [String] {
+  package static func lines(of names: [String], width: Int) -> [String] {
     var rows: [(row: Row, phases: [String])] = []
     for name in names {
       guard let (row, phase) = Row.split(name) else { continue }

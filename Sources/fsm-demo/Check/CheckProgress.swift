@@ -1,19 +1,19 @@
 import Foundation
 
 /// How far a check is.
-struct CheckProgress {
+package struct CheckProgress {
   let done: Int
   let total: Int
   let failed: Int
 
-  init(done: Int, of total: Int, failed: Int) {
+  package init(done: Int, of total: Int, failed: Int) {
     self.done = done
     self.total = total
     self.failed = failed
   }
 
   /// A bar, and what is to be known, within 80 columns.
-  func line(after seconds: Double) -> String {
+  package func line(after seconds: Double) -> String {
     let share = Double(done) / Double(total)
     let width = 24
     let full = Int(share * Double(width))

@@ -6,8 +6,9 @@ struct CheckReport {
   /// How fast it went; nothing of it stands in a summary.
   struct Speed {
     let seconds: Double
-    /// How many cores were at work.
-    let cores: Int
+    /// What all threads together had of the cores: on a machine that others use, too, less than
+    /// the cores times the seconds.
+    let coreSeconds: Double
   }
 
   /// So many stories must have been run before a cell that was not met says something.
@@ -41,11 +42,11 @@ struct CheckReport {
   private var figures: [String] {
     var rows = [("steps", summary.steps.grouped, "")]
     if let speed {
-      let seconds = max(speed.seconds, 0.001)
-      let perCore = Double(summary.steps) / seconds / Double(speed.cores)
+      let seconds = max(speed.coreSeconds, 0.001)
+      let (stories, steps) = (Double(summary.stories) / seconds, Double(summary.steps) / seconds)
       rows[0].2 =
-        "\(Int(perCore).grouped) a second a core (\(count(speed.cores, "core", "cores")), "
-        + String(format: "%.1f s)", seconds)
+        "\(Int(stories).grouped) stories, \(Int(steps).grouped) steps a second a core; "
+        + "\(CheckProgress.words(speed.seconds)) in all"
     }
     rows.append(("dials", summary.dials.grouped, ""))
     let ends = summary.messages.sorted { ($1.value, $0.key) < ($0.value, $1.key) }

@@ -74,17 +74,25 @@ struct CheckCommand: Command {
       return source
     }
     let clock = ContinuousClock()
-    let start = clock.now
+    let (start, coreStart) = (clock.now, coresTime())
     let summary = crew.run {
       Console.progress(crew.progress.line(after: (clock.now - start) / .seconds(1)))
     }
     let seconds = (clock.now - start) / .seconds(1)
+    let coreSeconds = coresTime() - coreStart
     Console.progress("")
     // What comes now, the making small, may be ended as any program.
     for source in interrupts { source.cancel() }
     for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
-    let cores = min(jobs, ProcessInfo.processInfo.activeProcessorCount)
-    return CheckReport(summary, speed: .init(seconds: seconds, cores: cores))
+    return CheckReport(
+      summary, speed: .init(seconds: seconds, coreSeconds: coreSeconds))
+  }
+
+  /// What this process had of the cores so far.
+  private static func coresTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
   }
 
   private func conclude(_ report: CheckReport) throws(Failure) {

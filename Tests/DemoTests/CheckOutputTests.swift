@@ -4,8 +4,8 @@ import NetSim
 import Testing
 import fsm_demo
 
-@Suite("A finding as a test")
-struct RegressionTestTests {
+@Suite("What check shows and leaves behind")
+struct CheckOutputTests {
   // PastedTests.swift is compiled and run with the other tests: what stands there is a test as
   // `check` writes it. To renew it, take what this test found instead.
   @Test("is the file that is compiled beside this one, and decodes to the scenario it was made of")
@@ -27,6 +27,46 @@ struct RegressionTestTests {
     let read = try JSONDecoder().decode(Scenario.self, from: json)
     #expect(read.policy == scenario.policy)
     #expect(read.steps.map(\.words) == scenario.steps.map(\.words))
+  }
+}
+
+extension CheckOutputTests {
+  @Test(
+    "the bar tells how far it is, how fast, how long yet and what failed, within 80 columns",
+    arguments: [
+      (0, 0, 0.0, "   0 %   0 stories a second"),
+      (1, 0, 0.5, "   0 %   2 stories a second"),
+      (5000, 0, 2.0, "  50 %   2,500 stories a second   2 s left"),
+      (9999, 12, 40.0, "  99 %   249 stories a second   1 s left   12 failed"),
+      (100, 0, 100.0, "   1 %   1 stories a second   2 h 45 min left"),
+      (3000, 1000, 90.0, "  30 %   33 stories a second   3 min 30 s left   1,000 failed"),
+      (10_000, 0, 4.0, " 100 %   2,500 stories a second   0 s left"),
+    ])
+  func bar(done: Int, failed: Int, seconds: Double, words: String) {
+    let line = CheckProgress(done: done, of: 10_000, failed: failed).line(after: seconds)
+    #expect(line.dropFirst(24) == words)
+    #expect(line.count <= 80)
+    let full = line.prefix(24).count { $0 == "█" }
+    #expect(full == done * 24 / 10_000)
+    #expect(line.prefix(24).allSatisfy { $0 == "█" || $0 == "░" })
+  }
+
+  @Test("cells that were not met stand together where they lack the same")
+  func cellNames() {
+    let any = Phase.allCases.map { "\($0)" }
+    let names =
+      ["pong in idle", "pong in closed", "close in idle", "written in idle", "written in closed"]
+      + any.map { "idle → open → \($0)" } + ["idle → closed → open"]
+      + any.map { "idle → idle → \($0)" } + ["open → open → open"]
+    #expect(
+      CellNames.lines(of: names, width: 96) == [
+        "pong, written in idle, closed", "close in idle", "idle → open, idle → any",
+        "idle → closed → open", "open → open → open",
+      ])
+    #expect(
+      CellNames.lines(of: names, width: 24).prefix(3) == [
+        "pong, written in", "    idle, closed", "close in idle",
+      ])
   }
 }
 
