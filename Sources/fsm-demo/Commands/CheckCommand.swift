@@ -2,6 +2,7 @@ import ConnectionFSM
 import Dispatch
 import Foundation
 import NetSim
+import Transports
 
 /// Runs stories drawn from seeds, with every promise checked, and makes small what fails.
 struct CheckCommand: Command {
@@ -51,7 +52,7 @@ struct CheckCommand: Command {
       #if DEBUG
         Console.complain("this is a debug build, many times slower; build with -c release")
       #endif
-      let report = Self.run(seeds, profile, jobs: jobs)
+      let report = Self.run(seeds, try Self.profile(named: profile), jobs: jobs)
       try conclude(report)
       let total = seeds.upperBound - seeds.lowerBound + 1
       guard report.summary.stories == total else {
@@ -62,8 +63,14 @@ struct CheckCommand: Command {
     }
   }
 
+  private static func profile(named name: ProfileName) throws(Failure) -> CheckProfile {
+    do throws(FramingError) { return try name.profile() } catch {
+      throw Failure(.failed, "check: \(error)")
+    }
+  }
+
   private static func run(
-    _ seeds: ClosedRange<UInt64>, _ profile: ProfileName, jobs: Int
+    _ seeds: ClosedRange<UInt64>, _ profile: CheckProfile, jobs: Int
   ) -> CheckReport {
     let crew = CheckCrew(profile, seeds: seeds, jobs: jobs)
     let interrupts = [SIGINT, SIGTERM].map { number in
@@ -100,9 +107,13 @@ struct CheckCommand: Command {
     if let summaryPath { try SummaryFile.write(summary, to: summaryPath) }
     Console.print(report.text)
     guard !summary.failures.isEmpty else { return }
+    guard let name = ProfileName(rawValue: summary.profile) else {
+      throw Failure(.badData, "check: this release has no profile “\(summary.profile)”")
+    }
+    let profile = try Self.profile(named: name)
     for failure in CheckFinding.firsts(of: summary.failures) {
       Console.progress("making \(failure.promise), seed \(failure.seed), small …")
-      let finding = CheckFinding(failure)
+      let finding = CheckFinding(failure, of: profile)
       Console.progress("")
       try show(finding)
     }
