@@ -7,7 +7,7 @@ enum Tool {
   static let commands: [any Command.Type] = [
     TourCommand.self, ScenariosCommand.self, SimulateCommand.self, ServeCommand.self,
     ConnectCommand.self, TableCommand.self, WhyCommand.self, ReplayCommand.self,
-    ForkCommand.self, ExploreCommand.self, BenchCommand.self, CheckCommand.self,
+    ForkCommand.self, ViewCommand.self, ExploreCommand.self, BenchCommand.self, CheckCommand.self,
   ]
 
   /// How the user calls the tool, for commands that are there to be copied.

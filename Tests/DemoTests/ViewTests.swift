@@ -68,9 +68,27 @@ struct ViewTests {
     for arguments in [["simulate", "--scenario", "tour"], ["tour"]] {
       let run = try Demo(arguments + ["--format", "pcapng"]).finish()
       #expect(run.status == 64 && run.output.isEmpty)
-      #expect(run.errors.contains("a story is of the machine alone and has no bytes"))
+      #expect(run.errors.contains("a story of the machine alone has no bytes"))
       #expect(run.errors.contains("--scenario commuter"))
     }
+  }
+
+  @Test("a story over bytes is captured, its words among them")
+  func storyOverBytes() throws {
+    let (path, capture) = (Self.temporary("json"), Self.temporary("pcapng"))
+    defer { for path in [path, capture] { try? FileManager.default.removeItem(atPath: path) } }
+    let json = """
+      { "version": 1, "name": "bytes", "over": "bytes", "seed": 1, "policy": {}, "steps": [
+        { "t": 0, "ev": "api.connect" }, { "t": 1, "ev": "api.send", "arg": "hello", "lane": 1 },
+        { "t": 3, "ev": "api.close" } ] }
+      """
+    try json.write(toFile: path, atomically: true, encoding: .utf8)
+    let run = try Demo.run("simulate", path, "--format", "pcapng", "--output", capture)
+    #expect(run.status == 0 && run.errors.isEmpty)
+    let bytes = try Data(contentsOf: URL(fileURLWithPath: capture))
+    // There and, as an echo, back.
+    let first = try #require(bytes.range(of: Data("hello\n".utf8)))
+    #expect(bytes[first.upperBound...].range(of: Data("hello\n".utf8)) != nil)
   }
 
   @Test("a file that cannot be made is named")
@@ -93,6 +111,35 @@ struct ViewTests {
     let run = try Demo.run("simulate", path, "--format", format)
     #expect(run.status == 1)
     #expect(run.output.contains("#1 opened"))
+  }
+
+  @Test("a recorded trace is shown as the run itself is, but for the notes")
+  func recorded() throws {
+    let path = Self.temporary("jsonl")
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    try Demo.run("--format", "jsonl").output
+      .write(toFile: path, atomically: true, encoding: .utf8)
+    let view = try Demo.run("view", path)
+    #expect(view.status == 0 && view.errors.isEmpty)
+    let steps = try Demo.run("tour").output.split(separator: "\n\n")[0].split(separator: "\n")
+    #expect(view.output.split(separator: "\n") == steps.filter { !$0.contains("· ") })
+    let diagram = try Demo.run("view", path, "--format", "sequence")
+    #expect(diagram.output.contains("|-- #1 dial @0 ---"))
+    #expect(try Demo.run("view", path, "--format", "html").output.hasPrefix("<!doctype html>"))
+    #expect(try Demo.run("view", path, "--format", "pcapng").status == 64)
+  }
+
+  @Test("a trace that does not replay is shown up to there, and the step is named")
+  func changed() throws {
+    let path = Self.temporary("jsonl")
+    defer { try? FileManager.default.removeItem(atPath: path) }
+    let trace = try Demo.run("--format", "jsonl").output
+    let changed = trace.replacing("\"settle 1:1 acknowledged\"", with: "\"settle 1:1 expired\"")
+    try changed.write(toFile: path, atomically: true, encoding: .utf8)
+    let run = try Demo.run("view", path)
+    #expect(run.status == 1)
+    #expect(run.errors.contains("line 8: step 7 does not replay"))
+    #expect(run.output.split(separator: "\n").count == 7)
   }
 
   @Test("connect keeps to traces")

@@ -36,6 +36,8 @@ public struct Check: Sendable {
     return failure
   }
 
+  public static var cellNames: [String] { Cells().all.map(\.name) }
+
   /// The story of a seed as a scenario.
   public static func scenario(seed: UInt64) -> Scenario {
     let story = Swarm.story(seed: seed)

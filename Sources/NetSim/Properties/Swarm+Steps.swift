@@ -101,7 +101,7 @@ extension Swarm {
   /// An answer to an attempt that is over by now, or never was.
   private mutating func haunt() {
     let number = 1 + draws.next(through: 7)
-    if draws.isOn(1, in: 8) {
+    if draws.isOn(1, in: 4) {
       let answer = draws.one(of: [.available, .unavailable, .refused] as [CredentialsAnswer])
       return add(.provider(.answersLate(answer, Epoch(number))))
     }
@@ -110,7 +110,7 @@ extension Swarm {
       .fails(.http(status: 403)), .reset(.connectionReset), .finish(nil),
       .serverClose(CloseCode(1008)), .message, .pong, .acknowledge, .writable(true),
       .writable(false), .viability(false), .drainRequested, .betterPath, .session(.ready),
-      .session(.refused),
+      .session(.resumed), .session(.resumeRefused), .session(.refused),
     ]
     happen(draws.one(of: actions), .generation(number))
   }

@@ -173,10 +173,12 @@ extension Network {
   }
 
   mutating func given(
-    _ ids: [MessageID], to epoch: Epoch, acknowledges: (MessageID) -> Bool
+    _ ids: [MessageID], to epoch: Epoch, lanes: [Lane]
   ) -> [Answer] {
     guard let place = place(of: epoch) else { return [] }
-    links[place].unacknowledged += ids.filter(acknowledges)
+    links[place].unacknowledged += ids.filter {
+      lanes[Int($0.lane.rawValue)].delivery == .atLeastOnce
+    }
     if links[place].isBlocked {
       links[place].unwritten += ids
       return []

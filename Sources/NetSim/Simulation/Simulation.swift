@@ -308,20 +308,27 @@ extension Simulation {
       disposition = machine.handle(input, at: now, into: &effects)
     }
     // Whom an effect ends is known before the books are told.
-    let ending = effects.isEmpty ? [] : effects.map(ended)
+    let ending = effects.isEmpty ? [] : endedMessages()
     try referee.judge(
       input, at: now, before: before, after: machine, disposition: disposition, effects: effects)
     try timeBooks.judge(input, at: now, before: before, after: machine, disposition, effects)
     ledger.note(disposition, effects, from: before.phase, to: machine, at: now)
     cells?.note(input, disposition, at: now, before: before, after: machine)
-    for (place, ids) in ending.enumerated() { perform(effects[place], ending: ids) }
+    for place in effects.indices { perform(effects[place]) }
+    for (id, outcome) in ending { ledger.ended(id, outcome) }
     if !network.waiting.isEmpty { pump() }
     if !callbacks.isEmpty { try runCallbacks(from: before.phase, observe) }
   }
 
-  private func ended(by effect: Effect) -> [MessageID] {
-    guard case .settle(let range, _) = effect else { return [] }
-    return referee.books.live(in: range)
+  /// The live messages that the effects end, and how.
+  // Mutating, like all that a step calls on the way: else the whole simulation is copied for it.
+  private mutating func endedMessages() -> [(id: MessageID, outcome: Outcome)] {
+    var ending: [(id: MessageID, outcome: Outcome)] = []
+    for place in effects.indices {
+      guard case .settle(let range, let outcome) = effects[place] else { continue }
+      for id in referee.books.live(in: range) { ending.append((id, outcome)) }
+    }
+    return ending
   }
 
   /// What the application does inside a callback: after the transition and its effects, and before
@@ -338,11 +345,11 @@ extension Simulation {
     for call in calls { try take(call, of: story.steps[due], place: due + 1, observe) }
   }
 
-  private func tell(_ index: Int, _ observe: (Event) -> Void) {
+  private mutating func tell(_ index: Int, _ observe: (Event) -> Void) {
     if isWatched { observe(.note(now, story.words(of: index).line)) }
   }
 
-  private mutating func perform(_ effect: Effect, ending: [MessageID]) {
+  private mutating func perform(_ effect: Effect) {
     switch effect {
     case .openTransport(let epoch, let endpoint): answer(network.dialled(epoch, endpoint))
     case .closeTransport(let epoch): answer(network.closeAsked(epoch))
@@ -352,18 +359,12 @@ extension Simulation {
     case .transmit(let epoch, let range):
       let ids = referee.books.live(in: range)
       for id in ids { ledger.sent(id) }
-      answer(network.given(ids, to: epoch, acknowledges: acknowledges))
-    case .settle(_, let outcome):
-      for id in ending { ledger.ended(id, outcome) }
+      answer(network.given(ids, to: epoch, lanes: story.policy.lanes))
     case .requestCredentials(let epoch): answer(network.credentialsAsked(epoch))
     case .startSession(let epoch, let resuming):
       answer(network.sessionStarted(epoch, resuming: resuming))
-    case .ended, .pressureChanged: break
+    case .settle, .ended, .pressureChanged: break
     }
-  }
-
-  private func acknowledges(_ id: MessageID) -> Bool {
-    story.policy.lanes[Int(id.lane.rawValue)].delivery == .atLeastOnce
   }
 
   mutating func answer(_ answers: [Network.Answer]) {

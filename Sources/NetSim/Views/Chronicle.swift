@@ -32,7 +32,7 @@ struct Chronicle: Sendable {
     let number: UInt32
     let sent: Instant
     var answered: Instant?
-    /// When the link ended without an answer.
+    /// When the next ping was sent, or the link ended, without an answer.
     var ended: Instant?
     /// The step that sent it.
     let step: UInt64
@@ -132,6 +132,10 @@ struct Chronicle: Sendable {
         Attempt(
           epoch: epoch, endpoint: endpoint, dialled: record.instant, step: record.sequence))
     case .sendPing(let epoch, let number), .sendBeat(let epoch, let number):
+      // Of two that wait, a late answer may still be that of the first.
+      for place in livePings where pings[place].epoch == epoch && pings[place].ended == nil {
+        pings[place].ended = record.instant
+      }
       livePings.append(pings.count)
       pings.append(
         Ping(epoch: epoch, number: number, sent: record.instant, step: record.sequence))
@@ -154,7 +158,7 @@ struct Chronicle: Sendable {
       liveAttempts.removeAll { attempts[$0].epoch == epoch }
       livePings.removeAll { place in
         guard pings[place].epoch == epoch else { return false }
-        pings[place].ended = record.instant
+        if pings[place].ended == nil { pings[place].ended = record.instant }
         return true
       }
     case .requestCredentials, .startSession, .closeTransport, .abortTransport, .pressureChanged:

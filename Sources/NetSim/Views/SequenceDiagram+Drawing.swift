@@ -35,11 +35,13 @@ extension SequenceDiagram {
       arrival = (rows.count, epoch, record.instant)
       rows.append(Row(record.instant, .toClient("\(epoch) \(byteCount) bytes\(ignored)")))
     case .pong, .acknowledged:
-      // The bytes that this came in need no row of their own.
+      // The bytes that this came in need no row of their own; on a real clock they are told of a
+      // moment before.
       if let arrival, arrival.row == rows.count - 1, arrival.epoch == epoch,
-        arrival.instant == record.instant, rows[arrival.row].phase == nil
+        record.instant - arrival.instant < .milliseconds(1), rows[arrival.row].phase == nil
       {
         rows.removeLast()
+        self.arrival = nil
       }
       hear("\(record.input)\(ignored)", record)
     case .opened, .closed, .drainRequested: hear("\(record.input)\(ignored)", record)

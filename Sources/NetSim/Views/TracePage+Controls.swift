@@ -32,10 +32,10 @@ extension TracePage {
       const best = data.notes.reduce((a, b) => away(b) < away(a) ? b : a);
       return away(best) < 30 ? best : null;
     }
-    function point(event) {
+    function point(event, moves) {
       const note = noteAt(event);
       if (note) describeNote(note);
-      else choose(nearest(timeAt(place(event))), false, true);
+      else choose(nearest(timeAt(place(event))), moves, true);
     }
     function term(list, name, value) {
       const dd = make("dd");
@@ -79,6 +79,7 @@ extension TracePage {
       current = place;
       byId("s" + current)?.classList.add("now");
       const t = steps[current][AT];
+      if (moves && (current < base || current >= base + most)) showRows(current - 20);
       if (moves && (t < from || t > to)) move(t - (to - from) / 2, to - from);
       drawCurrent();
       describe();
@@ -113,7 +114,7 @@ extension TracePage {
     plot.onpointermove = event => {
       const px = place(event), old = fingers.get(event.pointerId);
       if (old === undefined) {
-        if (event.pointerType === "mouse") point(event);
+        if (event.pointerType === "mouse") point(event, false);
         return;
       }
       if (fingers.size === 2) {
@@ -132,7 +133,7 @@ extension TracePage {
         const y = event.clientY - plot.getBoundingClientRect().top;
         if (to - from < whole && y > overview - 8)
           move(data.start + place(event) / width * whole - (to - from) / 2, to - from);
-        else point(event);
+        else point(event, true);
       }
       fingers.delete(event.pointerId);
     };
@@ -158,40 +159,55 @@ extension TracePage {
     byId("out").onclick = () => zoom(2, at());
     byId("all").onclick = () => move(data.start, whole);
 
-    let told = 0;
-    function showNotes(part) {
-      for (; told < data.notes.length && data.notes[told][2] <= shown; told++) {
-        const note = data.notes[told], row = make("tr", undefined, "note"), text = make("td");
-        text.colSpan = 3;
-        text.textContent = note[1];
-        row.append(make("td", "◆"), make("td", seconds(note[0])), text);
-        row.tabIndex = 0;
-        row.onclick = row.onfocus = () => describeNote(note);
-        part.append(row);
-      }
+    // So many rows at a time: a browser with a million of them is of no use.
+    const most = 300;
+    let base = 0;
+    function rowOfNote(note) {
+      const row = make("tr", undefined, "note"), text = make("td", note[1]);
+      text.colSpan = 3;
+      row.append(make("td", "◆"), make("td", seconds(note[0])), text);
+      row.tabIndex = 0;
+      row.onclick = row.onfocus = () => describeNote(note);
+      return row;
     }
-    function showMore() {
-      const end = Math.min(steps.length, shown + 300), part = document.createDocumentFragment();
-      for (; shown < end; shown++) {
-        showNotes(part);
-        const s = steps[shown], row = make("tr"), place = shown, state = make("td");
-        if (s[DISPOSITION].startsWith("ignored")) row.className = "faint";
-        if (s[FROM] !== s[TO] || !place) state.append(chip(s[TO]));
-        const did = [s[DISPOSITION] === "accepted" ? "" : s[DISPOSITION], s[DID]];
-        row.append(make("td", s[SEQ]), make("td", seconds(s[AT])));
-        row.append(make("td", breakable(s[INPUT])), state,
-          make("td", breakable(did.filter(Boolean).join(": "))));
-        row.id = "s" + place;
-        row.tabIndex = 0;
-        row.onclick = row.onfocus = () => choose(place, true, true);
-        part.append(row);
-      }
-      showNotes(part);
-      rows.append(part);
-      byId("more").hidden = shown >= steps.length;
-      byId("more").textContent = "Show more (" + (steps.length - shown) + " left)";
+    function rowOfStep(place) {
+      const s = steps[place], row = make("tr"), state = make("td");
+      if (s[DISPOSITION].startsWith("ignored")) row.className = "faint";
+      if (s[FROM] !== s[TO] || !place) state.append(chip(s[TO]));
+      const did = [s[DISPOSITION] === "accepted" ? "" : s[DISPOSITION], s[DID]];
+      row.append(make("td", s[SEQ]), make("td", seconds(s[AT])));
+      row.append(make("td", breakable(s[INPUT])), state);
+      row.append(make("td", breakable(did.filter(Boolean).join(": "))));
+      row.id = "s" + place;
+      row.tabIndex = 0;
+      row.onclick = row.onfocus = () => choose(place, true, true);
+      return row;
     }
-    byId("more").onclick = showMore;
+    function showRows(start) {
+      base = Math.max(0, Math.min(start, steps.length - 1));
+      const end = Math.min(steps.length, base + most), part = document.createDocumentFragment();
+      let told = data.notes.findIndex(note => note[2] >= base);
+      const notes = place => {
+        while (told >= 0 && told < data.notes.length && data.notes[told][2] <= place)
+          part.append(rowOfNote(data.notes[told++]));
+      };
+      for (let place = base; place < end; place++) {
+        notes(place);
+        part.append(rowOfStep(place));
+      }
+      if (end === steps.length) notes(end);
+      rows.replaceChildren(part);
+      byId("s" + current)?.classList.add("now");
+      byId("earlier").hidden = base === 0;
+      byId("later").hidden = end === steps.length;
+      byId("earlier").textContent = "Earlier (" + base + ")";
+      byId("later").textContent = "Later (" + (steps.length - end) + ")";
+    }
+    byId("earlier").onclick = () => showRows(base - most);
+    byId("later").onclick = () => {
+      showRows(base + most);
+      rows.scrollIntoView();
+    };
 
     for (const phase of new Set(data.phases.map(p => p[0]))) {
       const item = make("li"), box = make("i");
@@ -199,7 +215,7 @@ extension TracePage {
       item.append(box, names[phase]);
       byId("legend").append(item);
     }
-    showMore();
+    showRows(0);
     render();
     // The step that changed most to begin with: the first that went wrong, if one did.
     choose(Math.max(0, steps.findIndex(s => s[CAUSE] && s[FROM] !== s[TO])));

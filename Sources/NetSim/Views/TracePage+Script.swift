@@ -17,7 +17,7 @@ extension TracePage {
     const steps = data.steps, first = steps.length ? steps[0][SEQ] : 1;
     const step = sequence => steps[sequence - first];
     const whole = Math.max(1e6, data.end - data.start);
-    let from = data.start, to = data.start + whole, current = -1, shown = 0;
+    let from = data.start, to = data.start + whole, current = -1;
 
     function seconds(t, digits = 3) { return (Math.floor(t / 1e6) / 1e3).toFixed(digits); }
     function span(t) {
@@ -49,6 +49,8 @@ extension TracePage {
       return element;
     }
 
+    // Ends that somebody wanted.
+    const wished = ["closedByUser", "replaced", "suspended"];
     // Attempts that overlap have rows of their own.
     const rowOf = [], rowEnds = [];
     for (const [, , dialled, , ended] of data.attempts) {
@@ -92,7 +94,7 @@ extension TracePage {
       return [Math.max(a, 0), Math.min(b, width)];
     }
     function fit(text, room) {
-      const count = Math.floor(room / 6.6);
+      const count = Math.floor(room / 6.9);
       return text.length <= count ? text : count < 6 ? "" : text.slice(0, count - 1) + "…";
     }
 
@@ -143,15 +145,15 @@ extension TracePage {
     function drawAttempts() {
       data.attempts.forEach(([epoch, , dialled, opened, ended, cause], place) => {
         const y = top("links") + 17 * rowOf[place], end = ended ?? data.end;
-        const failed = opened === null && ended !== null;
+        const wentWrong = ended !== null && !wished.includes(cause);
         bar("dial" + rowOf[place], dialled, opened ?? end, y, 14,
-          failed ? "var(--bad)" : "var(--connecting)", 3);
+          opened === null && wentWrong ? "var(--bad)" : "var(--connecting)", 3);
         const next = data.attempts[place + 1]?.[2] ?? to;
         let start = x(dialled) + 5, room = x(Math.min(end, next)) - start;
         if (opened !== null) {
           const at = bar("open" + rowOf[place], opened, end, y, 14, "var(--open)", 2);
           if (at) { start = at[0] + 5; room = at[1] - start; }
-          if (ended !== null && cause !== "closedByUser")
+          if (wentWrong)
             bar("end" + rowOf[place], ended, ended, y - 1, 16, "var(--bad)", 3);
         } else { room = x(next) - start - 8; start += Math.max(0, x(end) - x(dialled)); }
         if (room > 20 && start >= 0 && start < width - 12)

@@ -86,7 +86,8 @@ extension TracePage {
     tbody tr { cursor: pointer; }
     tbody tr:hover td { background: color-mix(in srgb, var(--accent) 7%, transparent); }
     tbody tr.now td { background: color-mix(in srgb, var(--accent) 15%, transparent); }
-    #more { margin: 10px 8px 0; }
+    #earlier { margin: 0 8px 10px; }
+    #later { margin: 10px 8px 0; }
     @media (max-width: 720px) {
       body { padding: 18px 12px 48px; }
       .facts { grid-template-columns: repeat(2, 1fr); gap: 8px; }

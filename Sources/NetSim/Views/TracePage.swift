@@ -87,7 +87,7 @@ extension TracePage {
   private var length: TimeSpan { chronicle.end - (chronicle.start ?? chronicle.end) }
 
   private var summary: String {
-    "\(length.spoken) of virtual time, seed \(seed), \(steps.count) steps; "
+    "\(length.spoken), \(steps.count) steps, seed \(seed); "
       + "connection-fsm \(packageVersion)"
   }
 
@@ -134,12 +134,13 @@ extension TracePage {
     <section id="detail" class="card" aria-live="polite" aria-label="Step"></section>
     <section class="card" aria-label="Steps">
     <h2>Steps</h2>
+    <button type="button" id="earlier" hidden="hidden"></button>
     <table>
     <thead><tr><th>#</th><th>Time</th><th>What happened</th><th>State</th><th>What it did</th></tr>
     </thead>
     <tbody id="rows"></tbody>
     </table>
-    <button type="button" id="more" hidden="hidden">Show more</button>
+    <button type="button" id="later" hidden="hidden"></button>
     </section>
     <noscript><p class="card">The timeline is drawn by a script in this page.</p></noscript>
     </main>

@@ -46,8 +46,8 @@ enum Help {
                    arrow that ends in x never arrived
         html       one page for a browser, with a timeline
         chrome     trace events, for https://ui.perfetto.dev or chrome://tracing
-        pcapng     a capture of the client's host, for Wireshark; of a condition alone, as a story
-                   has no bytes
+        pcapng     a capture of the client's host, for Wireshark; of what runs over bytes: a
+                   condition, or a story that says "over": "bytes"
 
     """
 
@@ -234,6 +234,22 @@ enum Help {
 
     Exit status: 0 both went to their end; 1 one did not; 64 there is no such step or event; 65 the
     file is no scenario; 66 it cannot be read.
+    """
+
+  static let view = """
+    Usage: fsm-demo view TRACE.jsonl [--format text|sequence|html|chrome] [--output FILE]
+
+    Shows a recorded trace in another way than it was written: in columns, as a sequence diagram, as
+    one page for a browser, or as trace events for Perfetto (fsm-demo help simulate tells of each).
+    The trace is replayed for it, so that it must begin with the first step. What the network and
+    the device did is in no trace, and so in none of these.
+
+      fsm-demo connect tcp://127.0.0.1:7000 --format jsonl > trace.jsonl
+      fsm-demo view trace.jsonl --format sequence
+      fsm-demo view trace.jsonl --format html --output trace.html
+
+    Exit status: 0 all was shown; 1 a step does not replay; 65 the file is no trace, is damaged, or
+    does not begin with the first step; 66 it cannot be read; 74 the output cannot be written.
     """
 
   static let bench = """

@@ -23,6 +23,12 @@ struct RunOptions {
   /// The file to write to; nil is standard output.
   let path: String?
 
+  init(format: RunFormat, path: String?) {
+    seed = nil
+    self.format = format
+    self.path = path
+  }
+
   init(_ arguments: inout ArgumentList) throws(Failure) {
     seed = try arguments.number(of: "--seed", in: 0...UInt64.max)
     format = try arguments.choice(of: "--format") ?? .text
@@ -40,8 +46,8 @@ struct RunOptions {
     guard format == .pcapng else { return }
     throw Failure(
       .usage,
-      "\(source): a story is of the machine alone and has no bytes to capture; a condition has: "
-        + "--scenario commuter")
+      "\(source): a story of the machine alone has no bytes to capture; a condition has, "
+        + "--scenario commuter, and so has a story that says \"over\": \"bytes\"")
   }
 }
 

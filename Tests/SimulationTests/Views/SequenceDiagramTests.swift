@@ -64,6 +64,23 @@ struct SequenceDiagramTests {
     #expect(queue.contains { $0.contains("message 1:5 in doubt") })
   }
 
+  @Test("the bytes that acknowledgements came in have no row, and each acknowledgement has one")
+  func acknowledgements() throws {
+    let json = """
+      { "version": 1, "name": "acknowledged", "seed": 1, "policy": {},
+        "steps": [
+          { "t": 0, "ev": "api.connect" }, { "t": 0.1, "ev": "net.open" },
+          { "t": 0.5, "ev": "api.send", "arg": "m1", "lane": 1 },
+          { "t": 0.6, "ev": "api.send", "arg": "m2", "lane": 1 },
+          { "t": 1, "ev": "net.msg" }, { "t": 1, "ev": "net.ack" }, { "t": 2, "ev": "net.msg" } ] }
+      """
+    let text = try Views.show(json: json, in: SequenceDiagram(), withNotes: false).text
+    let rows = text.split(separator: "\n").map(String.init)
+    #expect(rows.count { $0.contains("acknowledged 1:1 ") } == 1)
+    #expect(rows.count { $0.contains("acknowledged 1:2 ") } == 1)
+    #expect(rows.count { $0.contains(" bytes ") } == 1)
+  }
+
   @Test("a dial that no packet answered is lost, whatever the client's own system says of it")
   func localFailure() throws {
     let lines = try Self.lines("path-flapping")

@@ -13,15 +13,17 @@ enum Views {
     return try show(json: builtIn.json, in: view)
   }
 
-  /// Runs a scenario before a view.
-  static func show<View: TraceView>(json: String, in view: View) throws -> View {
+  /// Runs a scenario before a view, which gets no notes if it is a recorded trace's.
+  static func show<View: TraceView>(
+    json: String, in view: View, withNotes: Bool = true
+  ) throws -> View {
     let scenario = try JSONDecoder().decode(Scenario.self, from: Data(json.utf8))
     var view = view
     var simulation = try Simulation(scenario, seed: scenario.seed)
     try simulation.run { event in
       switch event {
       case .step(let record): view.add(record)
-      case .note(let instant, let note): view.note(note, at: instant)
+      case .note(let instant, let note): if withNotes { view.note(note, at: instant) }
       }
     }
     return view
