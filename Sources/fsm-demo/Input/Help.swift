@@ -187,6 +187,37 @@ enum Help {
       """
   }
 
+  static let check = """
+    Usage: fsm-demo check [--seeds A..B] [--jobs N] [--summary FILE] [--out DIR]
+           fsm-demo check --merge FILE… [--summary FILE] [--out DIR]
+
+    Draws a story from each seed: a policy, what the application does, and what network, server
+    and device do to it. Every promise is checked after each step; then everything is well, and
+    within a time that follows from the policy a link must be open, a message delivered and the
+    close complete. The first failure of each promise, five at most, is made as small as it goes
+    and shown as a story, a trace and a Swift test.
+
+      --seeds A..B     from A to B, both run; one number is that seed alone (default 0..9999)
+      --jobs N         threads (default: one a core); the result is the same whatever N
+      --profile NAME   machine: the machine alone, with a referee as its owner (default)
+      --summary FILE   write what it came to as JSON, for programs and for --merge
+      --out DIR        write each small scenario and its test into DIR, such as I3-seed-123.json
+                       and .swift; without it nothing is written but what is shown
+      --merge FILE…    run nothing: add up the summaries of other seeds, from other processes
+                       or machines, and report as if one had run them all
+
+    Ctrl-C ends it after the stories that run, with the report of what was done. A bar tells on a
+    terminal how far it is.
+
+      swift run -c release fsm-demo check
+      swift run -c release fsm-demo check --seeds 123 --out .
+      fsm-demo check --merge shards/*.json
+
+    Exit status: 0 every promise held; 1 one did not; 65 a file is no summary, or summaries do not
+    add up; 66 a file cannot be read; 74 one cannot be written; 130 interrupted, and what was run
+    went well.
+    """
+
   static let why = """
     Usage: fsm-demo why TRACE.jsonl STEP
 
@@ -215,6 +246,22 @@ enum Help {
     does not begin with the first step; 66 it cannot be read.
     """
 
+  static let view = """
+    Usage: fsm-demo view TRACE.jsonl [--format text|sequence|html|chrome] [--output FILE]
+
+    Shows a recorded trace in another way than it was written: in columns, as a sequence diagram, as
+    one page for a browser, or as trace events for Perfetto (fsm-demo help simulate tells of each).
+    The trace is replayed for it, so that it must begin with the first step. What the network and
+    the device did is in no trace, and so in none of these.
+
+      fsm-demo connect tcp://127.0.0.1:7000 --format jsonl > trace.jsonl
+      fsm-demo view trace.jsonl --format sequence
+      fsm-demo view trace.jsonl --format html --output trace.html
+
+    Exit status: 0 all was shown; 1 a step does not replay; 65 the file is no trace, is damaged, or
+    does not begin with the first step; 66 it cannot be read; 74 the output cannot be written.
+    """
+
   static let fork = """
     Usage: fsm-demo fork FILE --at STEP [--seed N] [--do STEP]...
            fsm-demo fork --scenario NAME --at STEP [--seed N] [--do STEP]...
@@ -234,22 +281,6 @@ enum Help {
 
     Exit status: 0 both went to their end; 1 one did not; 64 there is no such step or event; 65 the
     file is no scenario; 66 it cannot be read.
-    """
-
-  static let view = """
-    Usage: fsm-demo view TRACE.jsonl [--format text|sequence|html|chrome] [--output FILE]
-
-    Shows a recorded trace in another way than it was written: in columns, as a sequence diagram, as
-    one page for a browser, or as trace events for Perfetto (fsm-demo help simulate tells of each).
-    The trace is replayed for it, so that it must begin with the first step. What the network and
-    the device did is in no trace, and so in none of these.
-
-      fsm-demo connect tcp://127.0.0.1:7000 --format jsonl > trace.jsonl
-      fsm-demo view trace.jsonl --format sequence
-      fsm-demo view trace.jsonl --format html --output trace.html
-
-    Exit status: 0 all was shown; 1 a step does not replay; 65 the file is no trace, is damaged, or
-    does not begin with the first step; 66 it cannot be read; 74 the output cannot be written.
     """
 
   static let bench = """

@@ -21,6 +21,23 @@ extension String {
   func padded(to width: Int) -> String {
     self + String(repeating: " ", count: max(0, width - count))
   }
+
+  /// The text with spaces before it up to the width.
+  func padded(left width: Int) -> String {
+    String(repeating: " ", count: max(0, width - count)) + self
+  }
+}
+
+extension BinaryInteger {
+  /// 1,234,567
+  var grouped: String {
+    var digits = ""
+    for (place, digit) in String(self).reversed().enumerated() {
+      if place > 0, place.isMultiple(of: 3) { digits.append(",") }
+      digits.append(digit)
+    }
+    return String(digits.reversed())
+  }
 }
 
 extension String {

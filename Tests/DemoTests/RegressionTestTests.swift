@@ -1,0 +1,62 @@
+import ConnectionFSM
+import Foundation
+import NetSim
+import Testing
+import fsm_demo
+
+@Suite("A finding as a test")
+struct RegressionTestTests {
+  // PastedTests.swift is compiled and run with the other tests: what stands there is a test as
+  // `check` writes it. To renew it, take what this test found instead.
+  @Test("is the file that is compiled beside this one, and decodes to the scenario it was made of")
+  func golden() throws {
+    let scenario = try Scenario.refusedOnce
+    let made = RegressionTest(
+      scenario, title: "I6: seed 123, in 5 steps",
+      remark: "It ended with: dialled #2 only 0.041407916 s after the last dial, and the remark "
+        + "is so long that it takes two lines.")
+    let file = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+      .appendingPathComponent("PastedTests.swift")
+    let pasted = try String(contentsOf: file, encoding: .utf8)
+    #expect(made.file == pasted, "\(made.file)")
+    let lines = pasted.split(separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.allSatisfy { $0.count <= 100 })
+    let start = try #require(pasted.firstRange(of: "#\"\"\"")).upperBound
+    let end = try #require(pasted.firstRange(of: "\"\"\"#")).lowerBound
+    let json = Data(pasted[start..<end].utf8)
+    let read = try JSONDecoder().decode(Scenario.self, from: json)
+    #expect(read.policy == scenario.policy)
+    #expect(read.steps.map(\.words) == scenario.steps.map(\.words))
+  }
+}
+
+extension Scenario {
+  fileprivate static var refusedOnce: Scenario {
+    get throws {
+      var scenario = try JSONDecoder().decode(
+        Scenario.self,
+        from: Data(
+          #"{"version": 1, "name": "I6-seed-123", "seed": 7, "policy": {}, "steps": []}"#.utf8))
+      scenario.about = "left out of the test"
+      scenario.policy = try Policy(
+        connectDeadline: .milliseconds(2500),
+        backoff: Backoff(first: .seconds(2), jitter: .none), heartbeat: nil,
+        lanes: [Lane(.atMostOnce, timeToLive: .seconds(3), overflow: .dropOldest)])
+      scenario.steps = try JSONDecoder().decode(
+        [Step].self,
+        from: Data(
+          #"""
+          [{"t": 0, "ev": "api.connect"}, {"t": 0.1, "ev": "net.refuse"},
+           {"t": 0.25, "ev": "api.send", "arg": "m1,m2", "lane": 0, "bytes": 20, "note": "two"},
+           {"t": 2.2, "ev": "net.open"}, {"t": 3, "ev": "expect.state", "arg": "open"}]
+          """#.utf8))
+      return scenario
+    }
+  }
+}
+
+extension Scenario.Step {
+  fileprivate var words: [String?] {
+    ["\(t)", ev, arg, lane.map { "\($0)" }, bytes.map { "\($0)" }, note]
+  }
+}
