@@ -76,8 +76,12 @@ extension StreamApplication {
     }
     switch message.way {
     case .task: sends[message.label] = loop.task("send \(message.label)", work)
-    case .unstructured: sends[message.label] = Task { await work() }
-    case .detached: sends[message.label] = Task.detached { await work() }
+    // With a preference: what a task without one does comes a job later in debug builds than in
+    // release builds, since only the optimizer leaves out its changes of executor.
+    case .unstructured:
+      sends[message.label] = Task(executorPreference: loop) { await work() }
+    case .detached:
+      sends[message.label] = Task.detached(executorPreference: loop) { await work() }
     case .post:
       log.offered(message.label)
       connection.post(
