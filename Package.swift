@@ -44,7 +44,9 @@ let package = Package(
     .testTarget(
       name: "StreamSimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
-    .testTarget(name: "DemoTests", dependencies: ["fsm-demo"], swiftSettings: strict),
+    .testTarget(
+      name: "DemoTests", dependencies: ["fsm-demo", "ConnectionFSM", "NetSim"],
+      swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

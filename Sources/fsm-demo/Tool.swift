@@ -7,7 +7,8 @@ enum Tool {
   static let commands: [any Command.Type] = [
     TourCommand.self, ScenariosCommand.self, SimulateCommand.self, ServeCommand.self,
     ConnectCommand.self, TableCommand.self, WhyCommand.self, ReplayCommand.self,
-    ExploreCommand.self, BenchCommand.self, CheckCommand.self,
+    ViewCommand.self, ForkCommand.self, ExploreCommand.self, BenchCommand.self,
+    CheckCommand.self,
   ]
 
   /// How the user calls the tool, for commands that are there to be copied.

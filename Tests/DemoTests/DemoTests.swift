@@ -40,7 +40,7 @@ struct DemoTests {
       (["--seed"], "--seed needs a value"),
       (["--seed", "-1"], "--seed “-1” is no whole number"),
       (["--seed", "1", "--seed", "2"], "--seed is given twice"),
-      (["--format", "xml"], "there are text, jsonl"),
+      (["--format", "xml"], "there are text, jsonl, sequence, chrome, html, pcapng"),
       (["--colour"], "there is no option “--colour”"),
       (["connect"], "name an endpoint"),
       (["connect", "tcp://h"], "names no port"),
@@ -77,7 +77,8 @@ struct DemoTests {
   func help() throws {
     let page = try Demo.run("help").output
     for name in [
-      "tour", "scenarios", "simulate", "serve", "connect", "table", "why", "replay", "bench",
+      "tour", "scenarios", "simulate", "serve", "connect", "table", "why", "replay", "fork",
+      "bench",
     ] {
       #expect(page.contains("  \(name) "))
       let own = try Demo.run("help", name)

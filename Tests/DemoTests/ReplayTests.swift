@@ -89,6 +89,10 @@ struct ReplayCommandTests {
         5, String(lines[4]).replacingOccurrences(of: "#1 ", with: "#1 x"),
         "line 5: input: “#1 xpong 1”: no event of a transport begins with “xpong”"
       ),
+      (
+        5, String(lines[4]).replacingOccurrences(of: "#1 ", with: "\\u001B[2J"),
+        #"line 5: input: “\u{1B}[2Jpong 1”: no input begins with “”"#
+      ),
       (5, String(repeating: "x", count: 1 << 21), "line 5: is above 1 MiB, and no step"),
     ]
     for damage in damages {

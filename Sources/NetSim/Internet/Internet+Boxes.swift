@@ -85,6 +85,7 @@ extension Internet {
   /// A box's FIN reaches the socket: what arrived before can be read.
   mutating func cutOff(_ socket: SocketID) {
     guard has(socket), !self[socket].isDead else { return }
+    tapEnd(at: socket, .fin)
     self[from: socket.peer].isCutOff = true
     tell(.readable(socket), to: socket)
   }

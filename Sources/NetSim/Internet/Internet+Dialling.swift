@@ -22,6 +22,7 @@ extension Internet {
         server: TCPConnection.End(host: peer, stage: .gone), up: Pipe(), down: Pipe(),
         reapers: [], dialledAt: self.now))
     self[host].sockets += 1
+    tapDial(socket, to: address)
     if let failure = localFailure(of: host) {
       schedule(.refusedLocally(socket, failure), at: self.now, for: socket)
     } else {
@@ -64,6 +65,7 @@ extension Internet {
   private mutating func releaseIfGone(_ socket: SocketID) {
     guard self[socket].stage == .gone, self[socket.peer].stage == .gone else { return }
     let slot = Int(socket.slot)
+    tap?.flows[SocketID(slot: socket.slot, generation: socket.generation, side: .client)] = nil
     connections[slot].generation &+= 1
     connections[slot].up = Pipe()
     connections[slot].down = Pipe()
@@ -106,6 +108,7 @@ extension Internet {
 
   mutating func answered(_ socket: SocketID, _ refusal: Cause?) {
     guard has(socket), !isCutOff(socket) else { return }
+    tapAnswer(to: socket, isRefusal: refusal != nil)
     let serverWaits = self[socket.peer].stage == .greeting
     switch self[socket].stage {
     case .dialling:

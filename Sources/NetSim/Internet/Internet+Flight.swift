@@ -22,6 +22,7 @@ extension Internet {
       }
       if self[from: socket].probingSince != nil { stopProbing(socket) }
       self[from: socket].departed += count
+      tapDeparture(of: socket, from: departed, through: departed + count)
       depart(socket, count, behind: limit - departed - count)
     }
   }
@@ -63,6 +64,9 @@ extension Internet {
   @discardableResult
   mutating func resend(_ socket: SocketID) -> Bool {
     guard isAlive(socket) else { return false }
+    // What was written meanwhile comes along.
+    let place = max(self[from: socket].departed, self[from: socket].limit)
+    tapDeparture(of: socket, from: self[from: socket].acknowledged, through: place)
     switch passes(from: socket) {
     case .open: break
     case .severed: return false
@@ -71,8 +75,6 @@ extension Internet {
       return true
     }
     guard self[way: socket].losses() == 0 else { return false }
-    // What was written meanwhile comes along.
-    let place = max(self[from: socket].departed, self[from: socket].limit)
     self[from: socket].departed = place
     let transit = self[way: socket].send(byteCount: place - self[from: socket].arrived, at: now)
     arrive(socket, at: transit.arrives)
@@ -93,8 +95,12 @@ extension Internet {
     let old = self[from: socket].arrived
     self[from: socket].arrive(through: place)
     let isNew = self[from: socket].arrived > old
-    guard isPresent(receiver, for: socket) else { return answerToNobody(socket) }
+    guard isPresent(receiver, for: socket) else {
+      tapArrival(from: socket, from: old, through: self[from: socket].arrived)
+      return answerToNobody(socket)
+    }
     if isNew { corruptIfAsked(socket, from: old) }
+    tapArrival(from: socket, from: old, through: self[from: socket].arrived)
     sendAcknowledgement(to: socket)
     if isNew { tell(.readable(receiver), to: receiver) }
   }
@@ -136,6 +142,7 @@ extension Internet {
 extension Internet {
   private mutating func sendAcknowledgement(to sender: SocketID) {
     let receiver = sender.peer
+    tapAcknowledgement(from: receiver)
     guard passes(from: receiver) == .open else { return loseAcknowledgement(to: sender) }
     let arrival = now + delay(from: receiver)
     schedule(
@@ -150,7 +157,7 @@ extension Internet {
   }
 
   /// How far the sender may go.
-  private func edge(for sender: SocketID) -> Int {
+  func edge(for sender: SocketID) -> Int {
     self[from: sender].read + self[self[sender.peer].host].system.receiveBuffer
   }
 
@@ -165,6 +172,7 @@ extension Internet {
   mutating func acknowledged(_ socket: SocketID, through place: Int, edge: Int) {
     guard has(socket) else { return }
     guard !isBlocked(from: socket.peer) else { return loseAcknowledgement(to: socket) }
+    tapAcknowledgement(at: socket, through: place, edge: edge)
     guard isAlive(socket) else {
       if isForgotten(socket) { sendReset(to: socket.peer) }
       return
@@ -206,6 +214,7 @@ extension Internet {
       if self[from: socket].isInDoubt { lose(socket) }
       return
     }
+    tapEnd(at: socket, .rst)
     guard self[socket].stage != .dialling else {
       return failDial(socket, .system(.connectionRefused))
     }

@@ -8,6 +8,12 @@ extension Internet {
   /// - Returns: Whether it is on its way, neither lost nor held.
   @discardableResult
   mutating func send(_ packet: Event, from socket: SocketID) -> Bool {
+    tapDeparture(of: packet, from: socket)
+    return launch(packet, from: socket)
+  }
+
+  @discardableResult
+  private mutating func launch(_ packet: Event, from socket: SocketID) -> Bool {
     if block(from: socket) == .hold {
       held.append((packet, socket))
       return false
@@ -36,7 +42,7 @@ extension Internet {
     }
     let packets = held
     held = []
-    for (packet, socket) in packets where has(socket) { send(packet, from: socket) }
+    for (packet, socket) in packets where has(socket) { launch(packet, from: socket) }
   }
 
   /// How long a packet without payload takes that leaves the socket now.

@@ -72,6 +72,8 @@ public struct Internet: Sendable {
   private var events = EventQueue<Event>()
   private var told: [Occurrence] = []
   private var toldCount = 0
+  /// A capture, if there is one.
+  var tap: Tap?
   var chunks: RandomStream
   var sweeps: RandomStream
 

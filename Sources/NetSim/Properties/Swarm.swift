@@ -74,6 +74,13 @@ struct Swarm {
   private mutating func begin() {
     if draws.isOn(7, in: 8) { add(.environment(.serverUp)) }
     if families.contains(.hosts) { befall(.hosts) }
+    // In some stories things happen before the application connects for the first time.
+    if draws.isOn(1, in: 4) {
+      for _ in 0..<draws.next(through: 8) {
+        wait()
+        befall(draws.one(of: families.list))
+      }
+    }
     add(.app(.connect(nil)))
   }
 

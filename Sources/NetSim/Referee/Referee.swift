@@ -53,7 +53,7 @@ package struct Referee: Sendable {
     if let broken = after.brokenInvariant { throw Violation("machine", "\(broken)") }
     try take(input, disposition: disposition, at: now)
     if !effects.isEmpty {
-      for effect in effects { try carryOut(effect, input: input, at: now) }
+      for place in effects.indices { try carryOut(effects[place], input: input, at: now) }
     }
     try judgeSituation(after: after, from: before.phase, input: input, at: now)
   }

@@ -36,7 +36,7 @@ struct TimeBooks: Sendable {
     hear(input)
     try waits.judge(input, at: now, before: before, after: after, effects)
     if !effects.isEmpty {
-      for effect in effects { try judge(effect, at: now, before: before) }
+      for place in effects.indices { try judge(effects[place], at: now, before: before) }
     }
     if from != to { phaseSince = now }
     // A replacement that takes over was asked nothing of what the link before it was.
@@ -57,8 +57,8 @@ struct TimeBooks: Sendable {
   private mutating func note(
     _ effects: Effects, of input: Input, before: Machine, at now: Instant
   ) {
-    for effect in effects {
-      switch effect {
+    for place in effects.indices {
+      switch effects[place] {
       case .sendPing: ask(input, before: before, at: now)
       case .sendBeat:
         // A beat is a question only where an answer is expected, and none waits for its own.

@@ -42,8 +42,8 @@ struct WaitBooks: Sendable {
       break
     }
     guard !effects.isEmpty else { return }
-    for effect in effects {
-      switch effect {
+    for place in effects.indices {
+      switch effects[place] {
       case .openTransport:
         lastDialAt = now
         openedAt = nil

@@ -37,6 +37,9 @@ struct Cast {
   /// Whose story is told.
   let client: String?
 
+  /// Nobody in particular.
+  init() { client = nil }
+
   init(_ scenario: Scenario) throws(ScenarioError) {
     client = scenario.client
     for (index, step) in scenario.steps.enumerated() {

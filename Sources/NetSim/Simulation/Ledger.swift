@@ -44,7 +44,8 @@ struct Ledger: Sendable {
     _ disposition: Disposition, _ effects: Effects, from: Phase, to machine: Machine,
     at now: Instant
   ) {
-    if !effects.isEmpty { for effect in effects { note(effect, at: now) } }
+    // By place: to walk through them takes a copy of all.
+    for place in effects.indices { note(effects[place], at: now) }
     let to = machine.phase
     if to != from { phases.append(to) }
     if to == .backingOff, from != .backingOff || !effects.isEmpty,

@@ -82,10 +82,19 @@ struct Network: Sendable {
   static let healthyLatency = TimeSpan.milliseconds(20)
 
   init(seed: UInt64, isSessionScripted: Bool) {
-    jitter = RandomStream(seed: seed, name: "network.jitter")
-    losses = RandomStream(seed: seed, name: "network.loss")
+    (jitter, losses) = Self.streams(of: seed)
     self.isSessionScripted = isSessionScripted
   }
+
+  private static func streams(of seed: UInt64) -> (jitter: RandomStream, losses: RandomStream) {
+    (
+      RandomStream(seed: seed, name: "network.jitter"),
+      RandomStream(seed: seed, name: "network.loss")
+    )
+  }
+
+  /// Draws from another seed from here on.
+  mutating func reseed(_ seed: UInt64) { (jitter, losses) = Self.streams(of: seed) }
 
   /// There and back, with up to a tenth more.
   mutating func roundTrip() -> TimeSpan {
@@ -164,10 +173,12 @@ extension Network {
   }
 
   mutating func given(
-    _ ids: [MessageID], to epoch: Epoch, acknowledges: (MessageID) -> Bool
+    _ ids: [MessageID], to epoch: Epoch, lanes: [Lane]
   ) -> [Answer] {
     guard let place = place(of: epoch) else { return [] }
-    links[place].unacknowledged += ids.filter(acknowledges)
+    links[place].unacknowledged += ids.filter {
+      lanes[Int($0.lane.rawValue)].delivery == .atLeastOnce
+    }
     if links[place].isBlocked {
       links[place].unwritten += ids
       return []

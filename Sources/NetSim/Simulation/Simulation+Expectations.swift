@@ -1,7 +1,7 @@
 import ConnectionFSM
 
 extension Simulation {
-  func check(_ expectation: Expectation, place: Int) throws(ScenarioError) {
+  mutating func check(_ expectation: Expectation, place: Int) throws(ScenarioError) {
     let (seen, expected) = compare(expectation)
     guard seen != expected else { return }
     let event = story.words(of: place - 1).ev

@@ -35,8 +35,8 @@ public struct Simulation: Sendable {
     case network
   }
 
-  let story: Story
-  private(set) var machine: Machine
+  var story: Story
+  var machine: Machine
   private var effects = Effects()
   private var referee: Referee
   private var timeBooks: TimeBooks
@@ -143,7 +143,7 @@ extension Simulation {
   /// - Returns: Whether there was one; false at the end of the story.
   /// - Throws: As ``run(_:)``.
   public mutating func advance(_ observe: (Event) -> Void = { _ in }) throws -> Bool {
-    guard let next = nextInstant, next <= story.steps.last?.at ?? .origin else {
+    guard let next = nextInstant, next <= story.end else {
       try requireAllConsumed()
       return false
     }
@@ -187,7 +187,7 @@ extension Simulation {
 
   private mutating func take(step index: Int, _ observe: (Event) -> Void) throws {
     let step = story.steps[index]
-    cells?.note(step.action, in: machine.phase)
+    cells?.note(step.action.ev, in: machine.phase)
     switch step.action {
     case .app(let action):
       if isWatched, story.words(of: index).note != nil { tell(index, observe) }
@@ -308,20 +308,29 @@ extension Simulation {
       disposition = machine.handle(input, at: now, into: &effects)
     }
     // Whom an effect ends is known before the books are told.
-    let ending = effects.isEmpty ? [] : effects.map(ended)
+    let ending = effects.isEmpty ? [] : endedMessages()
     try referee.judge(
       input, at: now, before: before, after: machine, disposition: disposition, effects: effects)
     try timeBooks.judge(input, at: now, before: before, after: machine, disposition, effects)
     ledger.note(disposition, effects, from: before.phase, to: machine, at: now)
-    cells?.note(input, disposition, at: now, before: before, after: machine)
-    for (place, ids) in ending.enumerated() { perform(effects[place], ending: ids) }
+    cells?.note(
+      input, disposition, at: now, due: before.nextDeadline, from: before.phase,
+      to: machine.phase)
+    for place in effects.indices { perform(effects[place]) }
+    for (id, outcome) in ending { ledger.ended(id, outcome) }
     if !network.waiting.isEmpty { pump() }
     if !callbacks.isEmpty { try runCallbacks(from: before.phase, observe) }
   }
 
-  private func ended(by effect: Effect) -> [MessageID] {
-    guard case .settle(let range, _) = effect else { return [] }
-    return referee.books.live(in: range)
+  /// The live messages that the effects end, and how.
+  // Mutating, like all that a step calls on the way: else the whole simulation is copied for it.
+  private mutating func endedMessages() -> [(id: MessageID, outcome: Outcome)] {
+    var ending: [(id: MessageID, outcome: Outcome)] = []
+    for place in effects.indices {
+      guard case .settle(let range, let outcome) = effects[place] else { continue }
+      for id in referee.books.live(in: range) { ending.append((id, outcome)) }
+    }
+    return ending
   }
 
   /// What the application does inside a callback: after the transition and its effects, and before
@@ -338,11 +347,11 @@ extension Simulation {
     for call in calls { try take(call, of: story.steps[due], place: due + 1, observe) }
   }
 
-  private func tell(_ index: Int, _ observe: (Event) -> Void) {
+  private mutating func tell(_ index: Int, _ observe: (Event) -> Void) {
     if isWatched { observe(.note(now, story.words(of: index).line)) }
   }
 
-  private mutating func perform(_ effect: Effect, ending: [MessageID]) {
+  private mutating func perform(_ effect: Effect) {
     switch effect {
     case .openTransport(let epoch, let endpoint): answer(network.dialled(epoch, endpoint))
     case .closeTransport(let epoch): answer(network.closeAsked(epoch))
@@ -352,18 +361,12 @@ extension Simulation {
     case .transmit(let epoch, let range):
       let ids = referee.books.live(in: range)
       for id in ids { ledger.sent(id) }
-      answer(network.given(ids, to: epoch, acknowledges: acknowledges))
-    case .settle(_, let outcome):
-      for id in ending { ledger.ended(id, outcome) }
+      answer(network.given(ids, to: epoch, lanes: story.policy.lanes))
     case .requestCredentials(let epoch): answer(network.credentialsAsked(epoch))
     case .startSession(let epoch, let resuming):
       answer(network.sessionStarted(epoch, resuming: resuming))
-    case .ended, .pressureChanged: break
+    case .settle, .ended, .pressureChanged: break
     }
-  }
-
-  private func acknowledges(_ id: MessageID) -> Bool {
-    story.policy.lanes[Int(id.lane.rawValue)].delivery == .atLeastOnce
   }
 
   mutating func answer(_ answers: [Network.Answer]) {

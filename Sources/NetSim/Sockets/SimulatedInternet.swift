@@ -14,6 +14,7 @@ public final class SimulatedInternet: @unchecked Sendable {
   private var listeners: [Port: Listener] = [:]
   private var devices: [HostID: Device] = [:]
   private var faultHandlers: [(Fault) -> Void] = []
+  private var captured: ((Segment) -> Void)?
 
   private struct Port: Hashable {
     let host: HostID
@@ -70,6 +71,13 @@ public final class SimulatedInternet: @unchecked Sendable {
   /// Tells of every fault that befalls from now on, at that moment.
   public func observeFaults(_ handler: @escaping (Fault) -> Void) { faultHandlers.append(handler) }
 
+  /// Tells of every segment that leaves or reaches a host over connections that it dials from now
+  /// on; of one host at a time, the last that was asked for.
+  public func observeSegments(of host: HostID, _ handler: @escaping (Segment) -> Void) {
+    state.capture(on: host)
+    captured = handler
+  }
+
   /// Where the programs of a host run: a loop that sleeps when the device does.
   /// - Parameters:
   ///   - host: Whose programs.
@@ -106,6 +114,7 @@ public final class SimulatedInternet: @unchecked Sendable {
   }
 
   private func rearm() {
+    if let captured { for segment in state.takeSegments() { captured(segment) } }
     let next = state.nextInstant
     guard next != armedAt else { return }
     armedAt = next

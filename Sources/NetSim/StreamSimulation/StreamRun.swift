@@ -8,6 +8,7 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
   private let seed: UInt64
   private let engine: @Sendable () -> Engine
   private let observe: ((Simulation.Event) -> Void)?
+  private let capture: ((Segment) -> Void)?
   private var judge: StreamJudge
   /// By when every message must have ended that was offered a second after all was well.
   private var health: (since: Instant, by: Instant)?
@@ -17,12 +18,13 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
 
   init(
     _ story: StreamStory, seed: UInt64, engine: @escaping @Sendable () -> Engine,
-    _ observe: ((Simulation.Event) -> Void)?
+    _ observe: ((Simulation.Event) -> Void)?, _ capture: ((Segment) -> Void)?
   ) {
     self.story = story
     self.seed = seed
     self.engine = engine
     self.observe = observe
+    self.capture = capture
     judge = StreamJudge(policy: story.policy, seed: seed)
   }
 
@@ -37,6 +39,7 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
     if log.isWatched {
       world.observeFaults { log.note(world.snapshot.words(for: $0)) }
     }
+    if let capture { world.observeSegments(of: stage.client, capture) }
     let server = SimulatedServer(
       world, host: stage.server, port: StreamStage.port, engine: engine
     ) { message, peer in

@@ -51,12 +51,16 @@ public struct StreamSimulation<Engine: ProtocolEngine & SendableMetatype>: Senda
   }
 
   /// Runs the whole story.
-  /// - Parameter observe: Hears everything, in order: the trace, what befalls, and what the server
-  ///   and the application read.
+  /// - Parameters:
+  ///   - observe: Hears everything, in order: the trace, what befalls, and what the server and the
+  ///     application read.
+  ///   - capture: Hears every TCP segment that leaves or reaches the client.
   /// - Throws: ``Violation`` for a broken promise; ``ScenarioError`` for an expectation that was
-  ///   not met; ``ConnectionError`` where policy and engine do not fit.
-  public func run(_ observe: ((Simulation.Event) -> Void)? = nil) throws -> Report {
-    let run = StreamRun(story, seed: seed, engine: engine, observe)
+  ///   not met; `ConnectionError` where policy and engine do not fit.
+  public func run(
+    _ observe: ((Simulation.Event) -> Void)? = nil, capture: ((Segment) -> Void)? = nil
+  ) throws -> Report {
+    let run = StreamRun(story, seed: seed, engine: engine, observe, capture)
     do {
       return try VirtualTime.run(limit: story.limit) { try await run.live(on: $0) }
     } catch let error as VirtualTimeError {

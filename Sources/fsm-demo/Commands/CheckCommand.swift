@@ -1,51 +1,145 @@
 import ConnectionFSM
+import Dispatch
 import Foundation
 import NetSim
 
+/// Runs stories drawn from seeds, with every promise checked, and makes small what fails.
 struct CheckCommand: Command {
   static let name = "check"
-  static let summary = "x"
-  static let help = "x"
-  let count: UInt64
-  init(_ arguments: inout ArgumentList) throws(Failure) {
-    count = try arguments.number(of: "--seeds", in: 1...UInt64.max) ?? 1000
+  static let summary = "Stories drawn from seeds, every promise checked, what fails made small"
+  static let help = Help.check
+
+  private enum Work {
+    case seeds(ClosedRange<UInt64>, ProfileName, jobs: Int)
+    case merge([String])
   }
-  func run() async throws(Failure) {
-    var check = Check()
+
+  private let work: Work
+  /// Where the summary for programs goes.
+  private let summaryPath: String?
+  /// Where the small scenarios go.
+  private let folder: String?
+
+  init(_ arguments: inout ArgumentList) throws(Failure) {
+    let seeds = try arguments.seeds(of: "--seeds")
+    let jobs = try arguments.number(of: "--jobs", in: 1...1024)
+    let profile = try arguments.choice(of: "--profile", ProfileName.self)
+    summaryPath = try arguments.value(of: "--summary")
+    folder = try arguments.value(of: "--out")
+    guard arguments.flag("--merge") else {
+      work = .seeds(
+        seeds ?? 0...9999, profile ?? .machine,
+        jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount)
+      return
+    }
+    guard seeds == nil, jobs == nil, profile == nil else {
+      throw arguments.usage("--merge runs nothing: no --seeds, --jobs or --profile beside it")
+    }
+    var paths: [String] = []
+    while let path = arguments.operand() { paths.append(path) }
+    guard !paths.isEmpty else { throw arguments.usage("--merge needs the files of summaries") }
+    work = .merge(paths)
+  }
+
+  func run() throws(Failure) {
+    // Before the work, not after it.
+    if let summaryPath { try OutputFile.probe(summaryPath) }
+    if let folder { try OutputFile.makeFolder(folder) }
+    switch work {
+    case .merge(let paths): try conclude(CheckReport(SummaryFile.merged(paths), speed: nil))
+    case .seeds(let seeds, let profile, let jobs):
+      #if DEBUG
+        Console.complain("this is a debug build, many times slower; build with -c release")
+      #endif
+      let report = Self.run(seeds, profile, jobs: jobs)
+      try conclude(report)
+      let total = seeds.upperBound - seeds.lowerBound + 1
+      guard report.summary.stories == total else {
+        throw Failure(
+          .interrupted,
+          "check: interrupted after \(report.summary.stories.grouped) of \(total.grouped) stories")
+      }
+    }
+  }
+
+  private static func run(
+    _ seeds: ClosedRange<UInt64>, _ profile: ProfileName, jobs: Int
+  ) -> CheckReport {
+    let crew = CheckCrew(profile, seeds: seeds, jobs: jobs)
+    let interrupts = [SIGINT, SIGTERM].map { number in
+      signal(number, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
+      source.setEventHandler { crew.stop() }
+      source.resume()
+      return source
+    }
     let clock = ContinuousClock()
-    let start = clock.now
-    var shown = 0
-    for seed in 0..<count {
-      if let failure = check.run(seed: seed) {
-        shown += 1
-        if shown < 30 {
-          Console.print(
-            "\(failure.seed) \(failure.seconds) \(failure.promise): \(failure.finding)")
-        }
-      }
+    let (start, coreStart) = (clock.now, coresTime())
+    let summary = crew.run {
+      Console.progress(crew.progress.line(after: (clock.now - start) / .seconds(1)))
     }
-    if let failure = check.summary.failures.first,
-      let which = ProcessInfo.processInfo.environment["SHRINK"]
-    {
-      let f = check.summary.failures.first { "\($0.seed)" == which } ?? failure
-      let begin = clock.now
-      let minimal = Check.minimal(of: f)
-      Console.print("shrunk in \(clock.now - begin)")
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes, .prettyPrinted]
-      for step in minimal.steps {
-        Console.print(
-          "\(step.t) \(step.ev) \(step.arg ?? "") \(step.lane.map{"lane \($0)"} ?? "") \(step.bytes.map{"\($0)B"} ?? "")"
-        )
-      }
-      if let d = try? encoder.encode(minimal) {
-        try? d.write(to: URL(fileURLWithPath: "/tmp/min.json"))
-      }
+    let seconds = (clock.now - start) / .seconds(1)
+    let coreSeconds = coresTime() - coreStart
+    Console.progress("")
+    // What comes now, the making small, may be ended as any program.
+    for source in interrupts { source.cancel() }
+    for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+    return CheckReport(
+      summary, speed: .init(seconds: seconds, coreSeconds: coreSeconds))
+  }
+
+  /// What this process had of the cores so far.
+  private static func coresTime() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
+  private func conclude(_ report: CheckReport) throws(Failure) {
+    let summary = report.summary
+    if let summaryPath { try SummaryFile.write(summary, to: summaryPath) }
+    Console.print(report.text)
+    guard !summary.failures.isEmpty else { return }
+    for failure in CheckFinding.firsts(of: summary.failures) {
+      Console.progress("making \(failure.promise), seed \(failure.seed), small …")
+      let finding = CheckFinding(failure)
+      Console.progress("")
+      try show(finding)
     }
-    let s = check.report
+    throw Failure(
+      .failed,
+      "check: \(summary.failures.count.grouped) of \(summary.stories.grouped) stories failed: a bug "
+        + "of this package, which a seed replays; please report it")
+  }
+
+  private func show(_ finding: CheckFinding) throws(Failure) {
+    let paint = Paint()
+    Console.print("\n" + finding.story(paint))
+    if let trace = finding.trace { Console.print("\n" + trace) }
+    guard let files = finding.files else { return }
+    guard let folder else {
+      let seed = finding.failure.seed
+      Console.print(
+        """
+
+        \(paint.faint("As a test, for a file that imports Foundation, NetSim and Testing:"))
+
+        \(files.test.text)
+
+        \(paint.faint("As files:"))  \(Tool.invocation) check --seeds \(seed) --out .
+        """)
+      return
+    }
+    let path = URL(fileURLWithPath: folder, isDirectory: true)
+      .appendingPathComponent(finding.scenario.name).relativePath
+    try OutputFile.write(files.scenario, to: path + ".json")
+    try OutputFile.write(files.test.file, to: path + ".swift")
     Console.print(
-      "\(s.stories) stories \(s.steps) steps \(s.dials) dials \(s.messages) failures \(s.failures.count) in \(clock.now - start) digest \(s.digest)"
-    )
-    Console.print("\(s.cells.count) cells")
+      """
+
+      \(paint.faint("Scenario:"))  \(path).json
+      \(paint.faint("Test:    "))  \(path).swift
+      \(paint.faint("Replay:  "))  \(Tool.invocation) simulate \(path).json
+      """)
   }
 }

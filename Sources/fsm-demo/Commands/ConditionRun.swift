@@ -6,7 +6,7 @@ import NetSim
 struct ConditionRun {
   let condition: Condition
   let seed: UInt64
-  let format: TraceFormat
+  let options: RunOptions
   /// The heartbeat's interval; nil is the default.
   let ping: TimeSpan?
 
@@ -21,17 +21,20 @@ struct ConditionRun {
 
   /// What is told while it runs, all on the simulation's one thread.
   private final class Telling: @unchecked Sendable {
-    var writer: TraceWriter
+    var writer: RunWriter
     var statistics = Statistics()
 
-    init(_ format: TraceFormat) { writer = TraceWriter(format) }
+    init(_ writer: RunWriter) { self.writer = writer }
   }
 
   /// - Throws: A bug of this package, named by the simulation.
   func run() throws(Failure) -> Statistics {
+    let telling = Telling(try RunWriter(options, title: condition.name, seed: seed))
+    // Whatever happened: what was told so far is worth most where something went wrong.
+    defer { telling.writer.finish() }
     do {
       return try VirtualTime.run(limit: condition.duration + .seconds(60)) { loop in
-        try await live(on: loop)
+        try await live(on: loop, telling)
       }
     } catch {
       throw Failure(
@@ -41,17 +44,21 @@ struct ConditionRun {
     }
   }
 
-  private func live(on loop: SimulatedEventLoop) async throws -> Statistics {
+  private func live(
+    on loop: SimulatedEventLoop, _ telling: Telling
+  ) async throws -> Statistics {
     let policy = try Policy(heartbeat: ping.map { Heartbeat(interval: $0) } ?? Heartbeat())
     let stage = condition.stage(seed: seed)
     let internet = SimulatedInternet(stage.internet, on: loop)
     let server = SimulatedServer(
       internet, host: stage.server, port: stage.port, service: stage.service,
       engine: { SimulatedProtocol() }, respond: { _, _ in })
-    let telling = Telling(format)
     telling.writer.begin(policy: policy, seed: seed)
     internet.observeFaults {
       telling.writer.note(internet.snapshot.words(for: $0), at: loop.now)
+    }
+    if telling.writer.captures {
+      internet.observeSegments(of: stage.client) { telling.writer.packet($0) }
     }
     let connection = try Connection(
       internet.transport(from: stage.client), policy: policy, seed: seed

@@ -24,10 +24,9 @@ struct ConnectCommand: Command {
   private let seed: UInt64
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
-    let options = try ScenarioOptions(&arguments)
-    format = options.format
+    format = try arguments.choice(of: "--format") ?? .text
     // Two clients of one server must not draw the same waits; the trace of a run names its seed.
-    seed = options.seed ?? .random(in: 0 ... .max)
+    seed = try arguments.number(of: "--seed", in: 0...UInt64.max) ?? .random(in: 0 ... .max)
     lane = try arguments.choice(of: "--lane") ?? .atLeastOnce
     endpoint = try arguments.endpoint(try arguments.endpointWord())
   }

@@ -89,21 +89,3 @@ struct ExploreCommand: Command {
     }
   }
 }
-
-extension Int {
-  /// 1,234,567
-  fileprivate var grouped: String {
-    var digits = ""
-    for (place, digit) in String(self).reversed().enumerated() {
-      if place > 0, place.isMultiple(of: 3) { digits.append(",") }
-      digits.append(digit)
-    }
-    return String(digits.reversed())
-  }
-}
-
-extension String {
-  fileprivate func padded(left width: Int) -> String {
-    String(repeating: " ", count: Swift.max(0, width - count)) + self
-  }
-}

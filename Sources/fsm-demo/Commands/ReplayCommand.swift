@@ -59,7 +59,7 @@ struct ReplayCommand: Command {
   }
 
   private static func note(of version: String) -> String {
-    ": it was recorded by version \(version), and this is \(packageVersion), which may judge "
+    ": it was recorded by version \(version.printable), and this is \(packageVersion), which may judge "
       + "otherwise"
   }
 
@@ -67,7 +67,7 @@ struct ReplayCommand: Command {
     Console.print("Replayed without a difference: \(statistics.figures).")
     if let messages = statistics.messagesInWords { Console.print("Messages: \(messages).") }
     if let version = replay.otherVersion {
-      Console.print("Recorded by version \(version); this is \(packageVersion).")
+      Console.print("Recorded by version \(version.printable); this is \(packageVersion).")
     }
   }
 
@@ -79,8 +79,9 @@ struct ReplayCommand: Command {
     Console.print(table.line(difference.replayed) + "\n")
     let width = difference.fields.map(\.name.count).max() ?? 0
     for field in difference.fields {
-      Console.print("\(field.name.padded(to: width))  recorded  \(field.recorded.printable)")
-      Console.print("\("".padded(to: width))  replayed  \(field.replayed.printable)")
+      let recorded = field.recorded.printable(upTo: 2_000)
+      Console.print("\(field.name.padded(to: width))  recorded  \(recorded)")
+      Console.print("\("".padded(to: width))  replayed  \(field.replayed)")
     }
   }
 }

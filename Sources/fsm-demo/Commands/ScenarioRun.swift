@@ -8,30 +8,33 @@ struct ScenarioRun {
   /// Where it came from, for messages: a path, or the name of a built-in one.
   let source: String
   let seed: UInt64
-  let format: TraceFormat
+  private let options: RunOptions
 
-  init(_ scenario: Scenario, from source: String, options: ScenarioOptions) {
+  init(_ scenario: Scenario, from source: String, options: RunOptions) {
     self.scenario = scenario
     self.source = source
     seed = options.seed ?? scenario.seed
-    format = options.format
+    self.options = options
   }
 
   /// - Throws: What went otherwise than the scenario says, after the trace up to there.
   func run() throws(Failure) -> Statistics {
     let play = try prepared()
-    var writer = TraceWriter(format)
+    var writer = try RunWriter(options, title: scenario.name, seed: seed)
+    // Whatever happened: what was told so far is worth most where something went wrong.
+    defer { writer.finish() }
     var statistics = Statistics()
     do {
       writer.begin(policy: scenario.policy, seed: seed)
-      try play { event in
-        switch event {
-        case .step(let record):
-          statistics.add(record)
-          writer.step(record)
-        case .note(let instant, let note): writer.note(note, at: instant)
-        }
-      }
+      try play(
+        { event in
+          switch event {
+          case .step(let record):
+            statistics.add(record)
+            writer.step(record)
+          case .note(let instant, let note): writer.note(note, at: instant)
+          }
+        }, writer.captures ? { writer.packet($0) } : nil)
       return statistics
     } catch let error as ScenarioError {
       throw Failure(.failed, "\(source): \(error)")
@@ -46,34 +49,24 @@ struct ScenarioRun {
 
 extension ScenarioRun {
   /// Plays the scenario, once its words are understood, to whoever listens.
-  private typealias Play = (@escaping (Simulation.Event) -> Void) throws -> Void
+  private typealias Play = (
+    _ observe: @escaping (Simulation.Event) -> Void, _ capture: ((Segment) -> Void)?
+  ) throws -> Void
 
   private func prepared() throws(Failure) -> Play {
+    if scenario.over != .bytes { try options.requireNoBytes(of: source) }
     do {
       switch scenario.over ?? .machine {
       case .machine:
         var simulation = try Simulation(scenario, seed: seed)
-        return { try simulation.run($0) }
+        return { observe, _ in try simulation.run(observe) }
       case .bytes:
-        // The protocol of `serve`: lines that are echoed, pings among them.
-        let engine = try DelimiterFraming(
-          delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
+        let engine = try DelimiterFraming.ofScenarios()
         let simulation = try StreamSimulation(scenario, seed: seed) { engine }
-        return { _ = try simulation.run($0) }
+        return { _ = try simulation.run($0, capture: $1) }
       }
     } catch {
       throw Failure(.badData, "\(source): \(error)")
     }
-  }
-}
-
-/// The options that every run of a scenario has.
-struct ScenarioOptions {
-  let seed: UInt64?
-  let format: TraceFormat
-
-  init(_ arguments: inout ArgumentList) throws(Failure) {
-    seed = try arguments.number(of: "--seed", in: 0...UInt64.max)
-    format = try arguments.choice(of: "--format") ?? .text
   }
 }

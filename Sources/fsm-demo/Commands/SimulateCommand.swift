@@ -7,40 +7,26 @@ struct SimulateCommand: Command {
   static let summary = "Run a scenario file, or a built-in scenario, in virtual time"
   static let help = Help.simulate
 
-  private enum Source {
-    case file(String)
-    case builtIn(String)
-  }
-
-  private let source: Source
-  private let options: ScenarioOptions
+  private let source: ScenarioSource
+  private let options: RunOptions
   /// Seconds between pings, for a condition.
   private let ping: UInt64?
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
-    options = try ScenarioOptions(&arguments)
+    options = try RunOptions(&arguments)
     ping = try arguments.number(of: "--ping", in: 1...86_400)
-    let name = try arguments.value(of: "--scenario")
-    switch (name, arguments.operand()) {
-    case (let name?, nil): source = .builtIn(name)
-    case (nil, let path?): source = .file(path)
-    case (nil, nil): throw arguments.usage("name a scenario file, or --scenario NAME")
-    case (_?, _?): throw arguments.usage("give a file or --scenario, not both")
-    }
+    source = try ScenarioSource(&arguments)
   }
 
   func run() throws(Failure) {
-    switch source {
-    case .file(let path): try run(ScenarioFile.read(path), from: path)
-    case .builtIn(let name):
-      guard let condition = ConditionRun.condition(named: name) else {
-        return try run(ScenarioFile.builtIn(name), from: name)
-      }
-      let run = ConditionRun(
-        condition: condition, seed: options.seed ?? 1, format: options.format,
-        ping: ping.map { .seconds(Int64($0)) })
-      report(try run.run(), "\(name) is over")
+    guard case .builtIn(let name) = source, let condition = ConditionRun.condition(named: name)
+    else {
+      return try run(source.scenario(), from: source.name)
     }
+    let run = ConditionRun(
+      condition: condition, seed: options.seed ?? 1, options: options,
+      ping: ping.map { .seconds(Int64($0)) })
+    report(try run.run(), "\(name) is over")
   }
 
   private func run(_ scenario: Scenario, from source: String) throws(Failure) {
@@ -52,7 +38,7 @@ struct SimulateCommand: Command {
   }
 
   private func report(_ statistics: Statistics, _ verdict: String) {
-    guard options.format == .text else { return }
+    guard options.tells else { return }
     Console.print("\n\(verdict): \(statistics.figures) of virtual time.")
     if let messages = statistics.messagesInWords { Console.print("Messages: \(messages).") }
   }

@@ -7,17 +7,17 @@ struct TourCommand: Command {
   static let summary = "The whole life of a connection, in virtual time (what no command does, too)"
   static let help = Help.tour
 
-  private let options: ScenarioOptions
+  private let options: RunOptions
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
-    options = try ScenarioOptions(&arguments)
+    options = try RunOptions(&arguments)
   }
 
   func run() throws(Failure) {
     let scenario = try ScenarioFile.builtIn("tour")
     let run = ScenarioRun(scenario, from: "tour", options: options)
     let statistics = try run.run()
-    guard options.format == .text else { return }
+    guard options.tells else { return }
     let demo = Tool.invocation
     Console.print(
       """

@@ -21,17 +21,23 @@ struct ArgumentList {
 
   /// The value of `--name VALUE` or `--name=VALUE`; nil if the option is not there.
   mutating func value(of name: String) throws(Failure) -> String? {
-    var found: String?
+    let found = try values(of: name)
+    guard found.count < 2 else { throw usage("\(name) is given twice") }
+    return found.first
+  }
+
+  /// The values of an option that may be given several times, in order.
+  mutating func values(of name: String) throws(Failure) -> [String] {
+    var found: [String] = []
     while let place = words.firstIndex(where: { $0 == name || $0.hasPrefix(name + "=") }) {
-      guard found == nil else { throw usage("\(name) is given twice") }
       let word = words.remove(at: place)
       if word != name {
-        found = String(word.dropFirst(name.count + 1))
+        found.append(String(word.dropFirst(name.count + 1)))
       } else {
         guard place < words.count, !words[place].hasPrefix("--") else {
           throw usage("\(name) needs a value")
         }
-        found = words.remove(at: place)
+        found.append(words.remove(at: place))
       }
     }
     return found

@@ -21,8 +21,8 @@ enum ExitStatus: Int32 {
   case noInput = 66
   /// The address cannot be served.
   case unavailable = 69
-  /// Standard output cannot be written.
+  /// Standard output, or a file, cannot be written.
   case ioError = 74
-  /// Interrupted a second time (128 + SIGINT).
+  /// Interrupted before the end (128 + SIGINT).
   case interrupted = 130
 }

@@ -20,10 +20,10 @@ enum Help {
 
       Colour is for terminals only, and NO_COLOR turns it off. --version prints the version.
 
-      Exit status: 0 all went well; 1 a scenario did not go as it says, a connection is closed
-      for good, or a message did not arrive for certain; 64 usage; 65 the file is no scenario
-      or trace; 66 it cannot be read; 69 no socket could be had; 74 output cannot be written;
-      130 interrupted twice.
+      Exit status: 0 all went well; 1 a scenario did not go as it says, a trace does not replay,
+      a connection is closed for good, or a message did not arrive for certain; 64 usage; 65 the
+      file is no scenario or trace; 66 it cannot be read; 69 no socket could be had; 74 output
+      cannot be written; 130 interrupted twice.
       """
   }
 
@@ -37,14 +37,31 @@ enum Help {
                until is when the machine wants to be woken next
     """
 
+  private static let formats = """
+      --output F   write to this file, which is made or emptied
+      --format F   how the run is written:
+        text       the trace in columns (default)
+        jsonl      for programs: the trace's header, then one JSON object a step; without notes
+        sequence   a sequence diagram of client, network and server in 100 columns of ASCII; an
+                   arrow that ends in x never arrived
+        html       one page for a browser, with a timeline
+        chrome     trace events, for https://ui.perfetto.dev or chrome://tracing
+        pcapng     a capture of the client's host, for Wireshark; of what runs over bytes: a
+                   condition, or a story that says "over": "bytes"
+
+    """
+
   static let tour = """
-    Usage: fsm-demo [tour] [--seed N] [--format text|jsonl]
+    Usage: fsm-demo [tour] [--seed N] [--format FORMAT] [--output FILE]
 
     The whole life of one connection in virtual time: traffic, a peer that vanishes, refused
     dials, no network, recovery, close. Nothing sleeps. The same seed gives the same bytes.
 
-      --seed N         what waits and delays are drawn from (default 5)
-      --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
+      --seed N     what waits and delays are drawn from (default 5)
+
+    \(formats)
+      fsm-demo --format sequence
+      fsm-demo --format html --output tour.html
 
     \(trace)
     """
@@ -62,8 +79,9 @@ enum Help {
     """
 
   static let simulate = """
-    Usage: fsm-demo simulate FILE [--seed N] [--format text|jsonl]
-           fsm-demo simulate --scenario NAME [--seed N] [--ping N] [--format text|jsonl]
+    Usage: fsm-demo simulate FILE [--seed N] [--format FORMAT] [--output FILE]
+           fsm-demo simulate --scenario NAME [--seed N] [--ping N] [--format FORMAT]
+                             [--output FILE]
 
     Runs a scenario in virtual time and shows its trace. A scenario is a JSON file: a policy, a
     seed, and steps, each with its time in seconds: what the application does (api.connect,
@@ -72,17 +90,19 @@ enum Help {
     is answered with the list of those there are. A condition of the list runs a connection that
     ships over simulated bytes, with its default policy and a message now and then.
 
-      --seed N         other dice than the scenario's own; 1 for a condition
-      --ping N         for a condition: ping after N seconds of silence (default 25)
-      --format jsonl   for programs: the trace's header, then one JSON object a step; without notes
+      --seed N     other dice than the scenario's own; 1 for a condition
+      --ping N     for a condition: ping after N seconds of silence (default 25)
 
+    \(formats)
       fsm-demo simulate --scenario accept-then-drop
       fsm-demo simulate --scenario commuter
       fsm-demo simulate --scenario alb-60-fin --ping 60 --seed 6
+      fsm-demo simulate --scenario dead-peer --format sequence
+      fsm-demo simulate --scenario commuter --format pcapng | tshark -r -
       fsm-demo scenarios dead-peer > mine.json && fsm-demo simulate mine.json --seed 7
 
     Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot
-    be read.
+    be read; 74 the output cannot be written.
 
     \(trace)
     """
@@ -167,6 +187,37 @@ enum Help {
       """
   }
 
+  static let check = """
+    Usage: fsm-demo check [--seeds A..B] [--jobs N] [--summary FILE] [--out DIR]
+           fsm-demo check --merge FILE… [--summary FILE] [--out DIR]
+
+    Draws a story from each seed: a policy, what the application does, and what network, server
+    and device do to it. Every promise is checked after each step; then everything is well, and
+    within a time that follows from the policy a link must be open, a message delivered and the
+    close complete. The first failure of each promise, five at most, is made as small as it goes
+    and shown as a story, a trace and a Swift test.
+
+      --seeds A..B     from A to B, both run; one number is that seed alone (default 0..9999)
+      --jobs N         threads (default: one a core); the result is the same whatever N
+      --profile NAME   machine: the machine alone, with a referee as its owner (default)
+      --summary FILE   write what it came to as JSON, for programs and for --merge
+      --out DIR        write each small scenario and its test into DIR, such as I3-seed-123.json
+                       and .swift; without it nothing is written but what is shown
+      --merge FILE…    run nothing: add up the summaries of other seeds, from other processes
+                       or machines, and report as if one had run them all
+
+    Ctrl-C ends it after the stories that run, with the report of what was done. A bar tells on a
+    terminal how far it is.
+
+      swift run -c release fsm-demo check
+      swift run -c release fsm-demo check --seeds 123 --out .
+      fsm-demo check --merge shards/*.json
+
+    Exit status: 0 every promise held; 1 one did not; 65 a file is no summary, or summaries do not
+    add up; 66 a file cannot be read; 74 one cannot be written; 130 interrupted, and what was run
+    went well.
+    """
+
   static let why = """
     Usage: fsm-demo why TRACE.jsonl STEP
 
@@ -193,6 +244,43 @@ enum Help {
 
     Exit status: 0 there is no difference; 1 there is one; 65 the file is no trace, is damaged, or
     does not begin with the first step; 66 it cannot be read.
+    """
+
+  static let view = """
+    Usage: fsm-demo view TRACE.jsonl [--format text|sequence|html|chrome] [--output FILE]
+
+    Shows a recorded trace in another way than it was written: in columns, as a sequence diagram, as
+    one page for a browser, or as trace events for Perfetto (fsm-demo help simulate tells of each).
+    The trace is replayed for it, so that it must begin with the first step. What the network and
+    the device did is in no trace, and so in none of these.
+
+      fsm-demo connect tcp://127.0.0.1:7000 --format jsonl > trace.jsonl
+      fsm-demo view trace.jsonl --format sequence
+      fsm-demo view trace.jsonl --format html --output trace.html
+
+    Exit status: 0 all was shown; 1 a step does not replay; 65 the file is no trace, is damaged, or
+    does not begin with the first step; 66 it cannot be read; 74 the output cannot be written.
+    """
+
+  static let fork = """
+    Usage: fsm-demo fork FILE --at STEP [--seed N] [--do STEP]...
+           fsm-demo fork --scenario NAME --at STEP [--seed N] [--do STEP]...
+
+    Runs a story up to a step of its trace, copies the run, and lets one go on as it was and the
+    other otherwise: with other dice, or with something that befalls it there, or both. Shows where
+    they part, how each goes on, and what became of dials and messages. What the story expects is
+    not demanded of the other.
+
+      --at STEP   the number of a step of the trace, from 1
+      --seed N    what all randomness is drawn from after that step
+      --do STEP   an event of a scenario file and its argument, which befalls at once; in order, if
+                  there are several
+
+      fsm-demo fork --scenario dead-peer --at 5 --do "net.rst"
+      fsm-demo fork --scenario tour --at 12 --seed 7 --do "net.http 503" --do "dev.background"
+
+    Exit status: 0 both went to their end; 1 one did not; 64 there is no such step or event; 65 the
+    file is no scenario; 66 it cannot be read.
     """
 
   static let bench = """

@@ -109,7 +109,8 @@ extension TraceFile {
 
   /// A failure that names a line: the last one, if no other is given.
   func problem(_ text: String, line: Int? = nil) -> Failure {
-    Failure(.badData, "\(path): line \(line ?? self.line): \(text)")
+    // It may quote what stands in the file.
+    Failure(.badData, "\(path): line \(line ?? self.line): \(text.printable(upTo: 2_000))")
   }
 
   private func decode<Value: Decodable>(

@@ -18,6 +18,9 @@ enum Console {
   /// Writes a line, or several, to standard output.
   static func print(_ text: String) { put(text + "\n", to: STDOUT_FILENO) }
 
+  /// Writes bytes to standard output, or to a file that is open for writing.
+  static func output(_ bytes: [UInt8], to descriptor: Int32) { put(bytes, to: descriptor) }
+
   /// Writes a complaint to standard error.
   static func complain(_ text: String) { put("fsm-demo: \(text)\n", to: STDERR_FILENO) }
 
@@ -32,8 +35,12 @@ enum Console {
   }
 
   private static func put(_ text: String, to descriptor: Int32) {
+    put(Array(text.utf8), to: descriptor)
+  }
+
+  private static func put(_ all: [UInt8], to descriptor: Int32) {
     let problem = lock.withLock { _ in
-      var bytes = Array(text.utf8)[...]
+      var bytes = all[...]
       while !bytes.isEmpty {
         let count = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
         if count >= 0 {
@@ -48,17 +55,19 @@ enum Console {
       }
       return 0
     }
-    if problem != 0, descriptor == STDOUT_FILENO { giveUp(problem) }
+    if problem != 0, descriptor != STDERR_FILENO {
+      giveUp(problem, on: descriptor == STDOUT_FILENO ? "standard output" : "the output file")
+    }
   }
 
-  /// Nobody reads what we have to say.
-  private static func giveUp(_ problem: Int32) -> Never {
+  /// Nobody reads what we have to say, or there is no room for it.
+  private static func giveUp(_ problem: Int32, on output: String) -> Never {
     if problem == EPIPE {
       // `fsm-demo | head`: end as any program does that left SIGPIPE alone.
       signal(SIGPIPE, SIG_DFL)
       raise(SIGPIPE)
     }
-    complain("standard output: \(String(cString: strerror(problem)))")
+    complain("\(output): \(String(cString: strerror(problem)))")
     exit(ExitStatus.ioError.rawValue)
   }
 }

@@ -10,7 +10,16 @@ struct StepTable {
 
   var head: String { aligned("step") + text.head }
 
-  func line(_ step: TraceLine) -> String { aligned(String(step.sequence)) + text.line(step) }
+  /// A step as it was written down, in a file that may hold anything.
+  func line(_ step: TraceLine) -> String {
+    aligned(String(step.sequence)) + text.line(step).printable(upTo: 2_000)
+  }
+
+  func line(_ step: TraceRecord) -> String { aligned(String(step.sequence)) + text.line(step) }
+
+  func note(_ note: String, at instant: Instant) -> String {
+    aligned("") + text.note(note, at: instant)
+  }
 
   private func aligned(_ number: String) -> String {
     String(repeating: " ", count: width - number.count) + number + "  "

@@ -28,8 +28,8 @@ public struct Replay: Sendable {
 
   /// Replays the next line of the trace.
   /// - Returns: The step, which is as it was recorded.
-  /// - Throws: ``ReplayError``: the first difference, or why the line cannot be replayed. The replay
-  ///   is over then: whatever followed would differ for that reason.
+  /// - Throws: ``ReplayError``: the first difference, or why the line cannot be replayed. The
+  ///   replay is over then: whatever followed would differ for that reason.
   public mutating func next(_ line: TraceLine) throws(ReplayError) -> TraceRecord {
     let expected = sequence + 1
     guard line.sequence == expected else {

@@ -1,0 +1,42 @@
+import Foundation
+
+/// How far a check is.
+package struct CheckProgress {
+  let done: Int
+  let total: Int
+  let failed: Int
+
+  package init(done: Int, of total: Int, failed: Int) {
+    self.done = done
+    self.total = total
+    self.failed = failed
+  }
+
+  /// A bar, and what is to be known, within 80 columns.
+  package func line(after seconds: Double) -> String {
+    let share = Double(done) / Double(total)
+    let width = 24
+    let full = Int(share * Double(width))
+    let bar =
+      String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
+    let rate = Double(done) / max(seconds, 0.001)
+    var parts = [
+      bar + "\(Int(share * 100)) %".padded(left: 7), "\(Int(rate).grouped) stories a second",
+    ]
+    // The first second tells little about the others.
+    if seconds > 1, done > 0 { parts.append(Self.words(Double(total - done) / rate) + " left") }
+    if failed > 0 { parts.append("\(failed.grouped) failed") }
+    return parts.joined(separator: "   ")
+  }
+
+  /// `42 s`, `3 min 20 s`, `2 h 5 min`, `4 days`
+  static func words(_ seconds: Double) -> String {
+    let seconds = Int(min(seconds.rounded(.up), 1e12))
+    return switch seconds {
+    case ..<60: "\(seconds) s"
+    case ..<3600: "\(seconds / 60) min \(seconds % 60) s"
+    case ..<(48 * 3600): "\(seconds / 3600) h \(seconds / 60 % 60) min"
+    default: "\((seconds / 86_400).grouped) days"
+    }
+  }
+}

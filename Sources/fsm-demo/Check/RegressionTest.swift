@@ -1,0 +1,58 @@
+package import NetSim
+
+/// A scenario as a Swift test that wants it to go well: what a finding leaves behind.
+package struct RegressionTest {
+  private let scenario: Scenario
+  /// What the test is called in reports, and what its function is called.
+  private let title: String
+  private let function: String
+  private let remark: String
+
+  /// Makes a test.
+  /// - Parameters:
+  ///   - title: Its name; one line.
+  ///   - remark: What was seen when it was made.
+  package init(_ scenario: Scenario, title: String, remark: String) {
+    self.scenario = scenario
+    self.title = title
+    self.remark = remark
+    var words = scenario.name.split { !$0.isASCII || !$0.isLetter && !$0.isNumber }.map(String.init)
+    if words.isEmpty || words[0].first?.isNumber == true { words.insert("scenario", at: 0) }
+    function =
+      words[0].lowercased()
+      + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
+
+  /// The test, to be pasted into a file of tests.
+  package var text: String {
+    var bare = scenario
+    // The remark says it in lines that are short enough.
+    bare.about = nil
+    let json = ScenarioText.text(of: bare).split(separator: "\n").map { "    " + $0 }
+    return """
+      @Test("\(title)")
+      func \(function)() throws {
+      \(remark.wrapped(to: 94).map { "  // " + $0 }.joined(separator: "\n"))
+        let json = #\"""
+      \(json.joined(separator: "\n"))
+          \"""#
+        let scenario = try JSONDecoder().decode(Scenario.self, from: Data(json.utf8))
+        var simulation = try Simulation(scenario, seed: scenario.seed)
+        try simulation.run()
+      }
+      """
+  }
+
+  /// The test as a file of its own.
+  package var file: String {
+    """
+    import ConnectionFSM
+    import Foundation
+    import NetSim
+    import Testing
+
+    \(text)
+
+    """
+  }
+}
