@@ -72,7 +72,8 @@ struct Swarm {
   }
 
   private mutating func begin() {
-    if draws.isOn(7, in: 8) { add(.environment(.serverUp)) }
+    // Never with the network: a story that begins with it connects by itself.
+    add(.environment(draws.isOn(7, in: 8) ? .serverUp : .nothing))
     if families.contains(.hosts) { befall(.hosts) }
     // In some stories things happen before the application connects for the first time.
     if draws.isOn(1, in: 4) {
