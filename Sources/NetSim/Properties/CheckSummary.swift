@@ -5,6 +5,8 @@ import ConnectionFSM
 public struct CheckSummary: Codable, Equatable, Sendable {
   /// The version of the package whose stories these are; other versions draw others.
   public private(set) var package = packageVersion
+  /// The name of the profile that drew and ran them.
+  public let profile: String
   /// The seeds that were run, as ranges in order.
   public private(set) var seeds: [SeedRange] = []
   /// How many steps the machines made.
@@ -32,24 +34,22 @@ public struct CheckSummary: Codable, Equatable, Sendable {
   /// How many stories were run.
   public var stories: UInt64 { seeds.reduce(0) { $0 + ($1.last - $1.first + 1) } }
 
-  init() {}
+  /// Makes the summary of no seeds.
+  public init(profile: String) { self.profile = profile }
 
-  mutating func add(_ run: Simulation, seed: UInt64, _ failure: CheckFailure?) {
+  mutating func add(_ tale: CheckProfile.Tale, seed: UInt64) {
     if let last = seeds.last, last.last < .max, last.last + 1 == seed {
       seeds[seeds.count - 1].last = seed
     } else {
       insert(SeedRange(first: seed, last: seed))
     }
-    steps += run.sequence
-    dials += UInt64(run.dials.count)
-    for (name, count) in run.endCounts { messages[name, default: 0] += UInt64(count) }
-    if let failure { failures.append(failure) }
-    var digest = Digest()
+    steps += tale.steps
+    dials += tale.dials
+    for (name, count) in tale.messages { messages[name, default: 0] += count }
+    if let failure = tale.failure { failures.append(failure) }
+    var digest = tale.digest
     digest.add(seed)
-    digest.add(run.sequence)
-    digest.add(run.now.nanoseconds)
-    for wait in run.waits { digest.add(wait.nanoseconds) }
-    if let failure { digest.add(failure.finding) }
+    if let failure = tale.failure { digest.add(failure.finding) }
     self.digest &+= digest.value
   }
 
@@ -57,6 +57,7 @@ public struct CheckSummary: Codable, Equatable, Sendable {
   /// - Throws: ``CheckMergeError`` if some seeds were run in both, or the versions differ.
   public mutating func merge(_ other: CheckSummary) throws(CheckMergeError) {
     guard package == other.package else { throw .versions(package, other.package) }
+    guard profile == other.profile else { throw .profiles(profile, other.profile) }
     for range in other.seeds {
       if let both = seeds.first(where: { $0.first <= range.last && range.first <= $0.last }) {
         throw .seedsTwice(max(both.first, range.first))
@@ -91,12 +92,16 @@ public struct CheckSummary: Codable, Equatable, Sendable {
 public enum CheckMergeError: Error, Equatable, CustomStringConvertible, Sendable {
   /// This seed was run in both: what it met would count twice.
   case seedsTwice(UInt64)
+  /// They are of different profiles.
+  case profiles(String, String)
   /// They are of different versions of the package, which draw different stories.
   case versions(String, String)
 
   public var description: String {
     switch self {
     case .seedsTwice(let seed): "seed \(seed) was run in both; merge summaries of different seeds"
+    case .profiles(let one, let other):
+      "they are of the profiles \(one) and \(other), which have nothing to add up"
     case .versions(let one, let other):
       "they are of versions \(one) and \(other) of the package; run one of them again"
     }

@@ -8,6 +8,8 @@ public struct CoverageTable: Sendable {
     public let name: String
     /// How often it was met.
     public let count: UInt64
+    /// Why no story can meet it; nil if one can.
+    public let reason: String?
   }
 
   /// What it is a table of.
@@ -21,19 +23,21 @@ public struct CoverageTable: Sendable {
 
 extension CheckSummary {
   /// The coverage: each input in each phase, each step of a story in each phase, each change of
-  /// phase after another.
+  /// phase after another. None for a profile that this release does not know.
   public var coverage: [CoverageTable] {
-    let names = Cells().all.map(\.name)
-    let inputs = InputWord.allCases.count * Phase.allCases.count
-    let steps = StepWord.all.count * Phase.allCases.count
-    func table(_ name: String, _ places: Range<Int>) -> CoverageTable {
+    guard let range = CellRange.named(profile) else { return [] }
+    let all = Cells(range).all.map(\.cell)
+    func table(_ name: String, _ isIn: (Cells.Cell) -> Bool) -> CoverageTable {
       CoverageTable(
-        name: name, cells: names[places].map { .init(name: $0, count: cells[$0] ?? 0) })
+        name: name,
+        cells: all.filter(isIn).map {
+          .init(name: $0.name, count: cells[$0.name] ?? 0, reason: $0.reason)
+        })
     }
     return [
-      table("an input in a phase", 0..<inputs),
-      table("a step of a story in a phase", inputs..<inputs + steps),
-      table("a change of phase after another", inputs + steps..<names.count),
+      table("an input in a phase") { if case .input = $0 { true } else { false } },
+      table("a step of a story in a phase") { if case .step = $0 { true } else { false } },
+      table("a change of phase after another") { if case .change = $0 { true } else { false } },
     ]
   }
 }

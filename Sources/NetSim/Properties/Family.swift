@@ -2,7 +2,7 @@
 /// of them hide from each other when all are there shows when one of them is not.
 enum Family: Int, CaseIterable, Sendable {
   // The application.
-  case connects, closes, elsewhere, messages, bursts, replacements, demand, callbacks
+  case connects, closes, elsewhere, messages, bursts, replacements, demand, callbacks, partings
   // The device.
   case sleeps, lifecycle, timers
   // Dials.
@@ -18,7 +18,8 @@ enum Family: Int, CaseIterable, Sendable {
   /// connects again once everything is well.
   var mayEnd: Bool {
     switch self {
-    case .closes, .callbacks, .names, .fatalAnswers, .closeCodes, .sessions, .credentials, .ghosts:
+    case .closes, .callbacks, .partings, .names, .fatalAnswers, .closeCodes, .sessions,
+      .credentials, .ghosts:
       true
     case .connects, .elsewhere, .messages, .bursts, .replacements, .demand, .sleeps, .lifecycle,
       .timers, .servers, .refusals, .hangs, .busyServers, .hosts, .resets, .finishes, .silence,

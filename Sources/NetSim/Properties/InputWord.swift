@@ -25,9 +25,9 @@ enum InputWord: Int, CaseIterable, Sendable {
   /// From a second on a deadline is late, as the machine has it.
   private static let late = TimeSpan.seconds(1)
 
-  /// The kind of an input, as it came to a machine.
+  /// The kind of an input, as it came to a machine that wanted to be woken when it was due.
   init(
-    _ input: Input, _ disposition: Disposition, at now: Instant, before: Machine, isElsewhere: Bool
+    _ input: Input, _ disposition: Disposition, at now: Instant, due: Instant?, isElsewhere: Bool
   ) {
     if disposition == .ignored(.staleEpoch) {
       self = .staleAnswer
@@ -53,7 +53,7 @@ enum InputWord: Int, CaseIterable, Sendable {
     // A replacement of the policy is no part of any story.
     case .policyReplaced: self = .deadline
     case .deadlineReached:
-      guard let due = before.nextDeadline, due <= now else {
+      guard let due, due <= now else {
         self = .earlyDeadline
         return
       }

@@ -20,6 +20,7 @@ extension Swarm {
     case .callbacks:
       let calls: [AppAction] = [.connect(nil), .close, .reconnect]
       add(.callback(draws.one(of: CallbackMoment.allCases), [draws.one(of: calls)]))
+    case .partings: part()
     case .sleeps: add(.device(draws.isOn(1, in: 2) ? .sleep : .wake))
     case .lifecycle:
       add(.device(.lifecycle(draws.one(of: [.foreground, .background, .suspended]))))
@@ -60,8 +61,10 @@ extension Swarm {
 
   private mutating func befallLink(_ family: Family) {
     switch family {
-    case .resets: happen(.reset(draws.one(of: [.connectionReset, .notConnected])))
-    case .finishes: happen(.finish(nil))
+    // Also the link that a replacement is opened beside.
+    case .resets:
+      happen(.reset(draws.one(of: [.connectionReset, .notConnected])), newestOrOpen())
+    case .finishes: happen(.finish(nil), newestOrOpen())
     case .closeCodes:
       let codes: [UInt16] = [1000, 1001, 1008, 1011, 1012, 1013, 4001]
       happen(.serverClose(CloseCode(draws.one(of: codes))))
@@ -74,6 +77,25 @@ extension Swarm {
     case .viability: happen(.viability(draws.isOn(1, in: 2)))
     default: happen(draws.isOn(1, in: 2) ? .drainRequested : .betterPath)
     }
+  }
+
+  private mutating func newestOrOpen() -> Aim { draws.isOn(1, in: 3) ? .lastOpened : .next }
+
+  /// A link that is let go for a while, and what comes in between.
+  private mutating func part() {
+    add(draws.isOn(1, in: 2) ? .app(.demand(false)) : .device(.lifecycle(.background)))
+    let gap = TimeSpan.milliseconds(Int64(draws.next(through: draws.isOn(1, in: 2) ? 50 : 6_000)))
+    let between: [Action] = [
+      .app(.demand(true)), .device(.lifecycle(.foreground)), .app(.close),
+      .environment(.path(.down, isLie: true)), .device(.lifecycle(.suspended)),
+      .network(.reset(.connectionReset), .lastOpened, repeats: 1, every: nil),
+    ]
+    add(draws.one(of: between), after: gap)
+    let back: [Action] = [
+      .app(.connect(nil)), .app(.demand(true)), .device(.lifecycle(.foreground)),
+      .environment(.path(.up, isLie: true)),
+    ]
+    add(draws.one(of: back), after: .milliseconds(Int64(draws.next(through: 3_000))))
   }
 
   private mutating func befallWay(_ family: Family) {

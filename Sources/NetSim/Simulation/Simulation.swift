@@ -187,7 +187,7 @@ extension Simulation {
 
   private mutating func take(step index: Int, _ observe: (Event) -> Void) throws {
     let step = story.steps[index]
-    cells?.note(step.action, in: machine.phase)
+    cells?.note(step.action.ev, in: machine.phase)
     switch step.action {
     case .app(let action):
       if isWatched, story.words(of: index).note != nil { tell(index, observe) }
@@ -313,7 +313,9 @@ extension Simulation {
       input, at: now, before: before, after: machine, disposition: disposition, effects: effects)
     try timeBooks.judge(input, at: now, before: before, after: machine, disposition, effects)
     ledger.note(disposition, effects, from: before.phase, to: machine, at: now)
-    cells?.note(input, disposition, at: now, before: before, after: machine)
+    cells?.note(
+      input, disposition, at: now, due: before.nextDeadline, from: before.phase,
+      to: machine.phase)
     for place in effects.indices { perform(effects[place]) }
     for (id, outcome) in ending { ledger.ended(id, outcome) }
     if !network.waiting.isEmpty { pump() }

@@ -56,7 +56,7 @@ final class CheckCrew: Sendable {
     for _ in 0..<jobs {
       while ends.wait(timeout: .now() + .milliseconds(100)) == .timedOut { observe() }
     }
-    var summary = Check().summary
+    var summary = CheckSummary(profile: profile.name)
     for report in books.withLock({ $0.reports }) {
       do { try summary.merge(report) } catch { preconditionFailure("seeds taken twice: \(error)") }
     }
@@ -67,7 +67,7 @@ final class CheckCrew: Sendable {
   func stop() { isStopped.store(true, ordering: .relaxed) }
 
   private func work() {
-    var check = profile.makeCheck()
+    var check = Check(profile)
     while let piece = nextPiece() {
       for seed in piece {
         if isStopped.load(ordering: .relaxed) { break }

@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Foundation
 import NetSim
+import Transports
 
 /// A story that failed, made small, in the forms that a person and a test can use.
 struct CheckFinding {
@@ -15,11 +16,11 @@ struct CheckFinding {
   /// How many steps the story had.
   private let stepCount: Int
 
-  init(_ failure: CheckFailure) {
+  init(_ failure: CheckFailure, of profile: CheckProfile) {
     self.failure = failure
-    stepCount = Check.scenario(seed: failure.seed).steps.count
-    var scenario = Check.minimal(of: failure)
-    let ending = Check.failure(of: scenario)
+    stepCount = profile.scenario(seed: failure.seed).steps.count
+    var scenario = profile.minimal(of: failure)
+    let ending = profile.failure(of: scenario)
     self.ending = ending?.promise == failure.promise ? ending : nil
     scenario.name = "\(failure.promise)-seed-\(failure.seed)".asFileName
     scenario.about = self.ending.map { "\($0.promise): \($0.finding)" }
@@ -70,19 +71,28 @@ struct CheckFinding {
 
   /// The trace of the small one, if a person can take it in.
   var trace: String? {
-    guard ending != nil, var run = try? Simulation(scenario, seed: scenario.seed) else {
-      return nil
-    }
+    guard ending != nil else { return nil }
     let text = TraceText(colour: Console.usesColour)
     var lines = [text.head]
     // It ends with the promise that is broken, which the story has told.
-    try? run.run { event in
+    try? play { event in
       switch event {
       case .step(let record): lines.append(text.line(record))
       case .note(let instant, let note): lines.append(text.note(note, at: instant))
       }
     }
     return lines.count <= Self.traceLimit ? lines.joined(separator: "\n") : nil
+  }
+
+  private func play(_ observe: @escaping (Simulation.Event) -> Void) throws {
+    switch scenario.over ?? .machine {
+    case .machine:
+      var run = try Simulation(scenario, seed: scenario.seed)
+      try run.run(observe)
+    case .bytes:
+      let engine = try DelimiterFraming.ofScenarios()
+      _ = try StreamSimulation(scenario, seed: scenario.seed) { engine }.run(observe)
+    }
   }
 
   /// The small one as a file, and as a test; nil if there is no small one.

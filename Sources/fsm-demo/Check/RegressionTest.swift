@@ -37,10 +37,27 @@ package struct RegressionTest {
       \(json.joined(separator: "\n"))
           \"""#
         let scenario = try JSONDecoder().decode(Scenario.self, from: Data(json.utf8))
-        var simulation = try Simulation(scenario, seed: scenario.seed)
-        try simulation.run()
+      \(run)
       }
       """
+  }
+
+  private var run: String {
+    scenario.over == .bytes
+      ? """
+        let engine = try DelimiterFraming(
+          delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
+        _ = try StreamSimulation(scenario, seed: scenario.seed) { engine }.run()
+      """
+      : """
+        var simulation = try Simulation(scenario, seed: scenario.seed)
+        try simulation.run()
+      """
+  }
+
+  /// What its file imports, as a list.
+  var imports: String {
+    "Foundation, NetSim" + (scenario.over == .bytes ? ", Testing and Transports" : " and Testing")
   }
 
   /// The test as a file of its own.
@@ -50,7 +67,7 @@ package struct RegressionTest {
     import Foundation
     import NetSim
     import Testing
-
+    \(scenario.over == .bytes ? "import Transports\n" : "")
     \(text)
 
     """

@@ -16,10 +16,11 @@ enum SummaryFile {
 
   /// The summary of all that was run for the summaries of these files.
   static func merged(_ paths: [String]) throws(Failure) -> CheckSummary {
-    var sum = Check().summary
+    var sum = CheckSummary(profile: ProfileName.machine.rawValue)
     var parts: [(path: String, summary: CheckSummary)] = []
     for path in paths {
       let part = try read(path)
+      if parts.isEmpty { sum = CheckSummary(profile: part.profile) }
       do throws(CheckMergeError) {
         try sum.merge(part)
       } catch {
@@ -38,6 +39,8 @@ enum SummaryFile {
       let other = parts.first { $0.summary.seeds.contains { $0.first <= seed && seed <= $0.last } }
       return "\(path): seed \(seed) is also in \(other?.path ?? "another file"), and would count "
         + "twice; merge summaries of different seeds"
+    case .profiles(let ours, let theirs):
+      return "\(path): is of the profile \(theirs), and those before it of \(ours)"
     case .versions(let ours, let theirs):
       return "\(path): is of version \(theirs) of the package, which draws other stories than "
         + "\(ours), which this is; run its seeds again"
@@ -63,6 +66,10 @@ enum SummaryFile {
   private static func problem(in summary: CheckSummary) -> String? {
     // Far above what one check counts in years; a sum of half a million of them fits a counter.
     let limit: UInt64 = 1 << 45
+    guard ProfileName(rawValue: summary.profile) != nil else {
+      let known = ProfileName.allCases.map(\.rawValue).joined(separator: ", ")
+      return "profile: “\(summary.profile)” is unknown; there are \(known)"
+    }
     let counts = [summary.steps, summary.dials] + summary.messages.values + summary.cells.values
     if counts.contains(where: { $0 > limit }) { return "has a count above \(limit)" }
     var stories: UInt64 = 0

@@ -10,7 +10,7 @@ struct CheckCommand: Command {
   static let help = Help.check
 
   private enum Work {
-    case seeds(ClosedRange<UInt64>, CheckProfile, jobs: Int)
+    case seeds(ClosedRange<UInt64>, ProfileName, jobs: Int)
     case merge([String])
   }
 
@@ -23,7 +23,7 @@ struct CheckCommand: Command {
   init(_ arguments: inout ArgumentList) throws(Failure) {
     let seeds = try arguments.seeds(of: "--seeds")
     let jobs = try arguments.number(of: "--jobs", in: 1...1024)
-    let profile = try arguments.choice(of: "--profile", CheckProfile.self)
+    let profile = try arguments.choice(of: "--profile", ProfileName.self)
     summaryPath = try arguments.value(of: "--summary")
     folder = try arguments.value(of: "--out")
     guard arguments.flag("--merge") else {
@@ -51,7 +51,7 @@ struct CheckCommand: Command {
       #if DEBUG
         Console.complain("this is a debug build, many times slower; build with -c release")
       #endif
-      let report = Self.run(seeds, profile, jobs: jobs)
+      let report = Self.run(seeds, try profile.profile(), jobs: jobs)
       try conclude(report)
       let total = seeds.upperBound - seeds.lowerBound + 1
       guard report.summary.stories == total else {
@@ -100,9 +100,11 @@ struct CheckCommand: Command {
     if let summaryPath { try SummaryFile.write(summary, to: summaryPath) }
     Console.print(report.text)
     guard !summary.failures.isEmpty else { return }
+    // A summary is of a known profile: one was run, or read.
+    let profile = try (ProfileName(rawValue: summary.profile) ?? .machine).profile()
     for failure in CheckFinding.firsts(of: summary.failures) {
       Console.progress("making \(failure.promise), seed \(failure.seed), small …")
-      let finding = CheckFinding(failure)
+      let finding = CheckFinding(failure, of: profile)
       Console.progress("")
       try show(finding)
     }
@@ -122,7 +124,7 @@ struct CheckCommand: Command {
       Console.print(
         """
 
-        \(paint.faint("As a test, for a file that imports Foundation, NetSim and Testing:"))
+        \(paint.faint("As a test, for a file that imports \(files.test.imports):"))
 
         \(files.test.text)
 

@@ -61,9 +61,7 @@ extension ScenarioRun {
         var simulation = try Simulation(scenario, seed: seed)
         return { observe, _ in try simulation.run(observe) }
       case .bytes:
-        // The protocol of `serve`: lines that are echoed, pings among them.
-        let engine = try DelimiterFraming(
-          delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
+        let engine = try DelimiterFraming.ofScenarios()
         let simulation = try StreamSimulation(scenario, seed: seed) { engine }
         return { _ = try simulation.run($0, capture: $1) }
       }

@@ -1,0 +1,31 @@
+import ConnectionFSM
+import NetSim
+import Transports
+
+/// What stories are drawn and what runs them, as the command line has it.
+enum ProfileName: String, CaseIterable {
+  /// The machine alone, with a referee as its owner.
+  case machine
+  /// A connection over lines over simulated bytes.
+  case connection
+
+  func profile() throws(Failure) -> CheckProfile {
+    switch self {
+    case .machine: return .machine
+    case .connection:
+      do {
+        let engine = try DelimiterFraming.ofScenarios()
+        return .connection { engine }
+      } catch {
+        throw Failure(.failed, "check: \(error)")
+      }
+    }
+  }
+}
+
+extension DelimiterFraming {
+  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, pings among them.
+  static func ofScenarios() throws(FramingError) -> DelimiterFraming {
+    try DelimiterFraming(delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
+  }
+}
