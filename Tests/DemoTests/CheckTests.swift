@@ -175,7 +175,7 @@ struct CheckTests {
       (["--seeds", "9..1"], "--seeds “9..1” ends before it begins"),
       (["--seeds", "0..18446744073709551615"], "is more than can be run"),
       (["--jobs", "0"], "--jobs “0” is no whole number"),
-      (["--profile", "x"], "--profile “x” is unknown; there are machine"),
+      (["--profile", "x"], "--profile “x” is unknown; there are machine, connection"),
       (["--merge"], "--merge needs the files of summaries"),
       (["--merge", "a", "--seeds", "1"], "--merge runs nothing"),
       (["a"], "“a” is one word too many"),
@@ -194,7 +194,7 @@ private func summary(seeds: String, steps: UInt64 = 1, failures: String = "") ->
   let version = (try? Demo.run("--version").output)?.dropFirst("fsm-demo ".count)
     .trimmingCharacters(in: .newlines)
   return """
-    {"package": "\(version ?? "")", "seeds": [\(seeds)], "steps": \(steps), "dials": 1,
+    {"package": "\(version ?? "")", "profile": "machine", "seeds": [\(seeds)], "steps": \(steps), "dials": 1,
      "messages": {}, "failures": [\(failures)], "cells": {}, "digest": 1}
     """
 }

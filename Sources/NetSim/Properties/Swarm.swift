@@ -72,7 +72,8 @@ struct Swarm {
   }
 
   private mutating func begin() {
-    // Never with the network: a story that begins with it connects by itself.
+    // Never an answer of the network: a file that begins with one connects by itself, and might
+    // begin with one only because its first step was of no use and is left out.
     add(.environment(draws.isOn(7, in: 8) ? .serverUp : .nothing))
     if families.contains(.hosts) { befall(.hosts) }
     // In some stories things happen before the application connects for the first time.

@@ -12,21 +12,22 @@ package struct CheckProgress {
     self.failed = failed
   }
 
-  /// A bar, and what is to be known, within 80 columns.
+  /// A bar, and what is to be known, within 79 columns.
   package func line(after seconds: Double) -> String {
     let share = Double(done) / Double(total)
-    let width = 24
+    let width = 20
     let full = Int(share * Double(width))
     let bar =
       String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
     let rate = Double(done) / max(seconds, 0.001)
     var parts = [
-      bar + "\(Int(share * 100)) %".padded(left: 7), "\(Int(rate).grouped) stories a second",
+      bar + "\(Int(share * 100)) %".padded(left: 6), "\(Int(rate).grouped) stories a second",
     ]
     // The first second tells little about the others.
     if seconds > 1, done > 0 { parts.append(Self.words(Double(total - done) / rate) + " left") }
     if failed > 0 { parts.append("\(failed.grouped) failed") }
-    return parts.joined(separator: "   ")
+    // A line that wraps could not be drawn over.
+    return String(parts.joined(separator: "  ").prefix(79))
   }
 
   /// `42 s`, `3 min 20 s`, `2 h 5 min`, `4 days`

@@ -9,12 +9,16 @@ enum ProfileName: String, CaseIterable {
   /// A connection over lines over simulated bytes.
   case connection
 
-  func profile() throws(FramingError) -> CheckProfile {
+  func profile() throws(Failure) -> CheckProfile {
     switch self {
     case .machine: return .machine
     case .connection:
-      let engine = try DelimiterFraming.ofScenarios()
-      return .connection { engine }
+      do {
+        let engine = try DelimiterFraming.ofScenarios()
+        return .connection { engine }
+      } catch {
+        throw Failure(.failed, "check: \(error)")
+      }
     }
   }
 }

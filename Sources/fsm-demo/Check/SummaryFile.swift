@@ -16,19 +16,19 @@ enum SummaryFile {
 
   /// The summary of all that was run for the summaries of these files.
   static func merged(_ paths: [String]) throws(Failure) -> CheckSummary {
-    var sum: CheckSummary?
+    var sum = CheckSummary(profile: ProfileName.machine.rawValue)
     var parts: [(path: String, summary: CheckSummary)] = []
     for path in paths {
       let part = try read(path)
+      if parts.isEmpty { sum = CheckSummary(profile: part.profile) }
       do throws(CheckMergeError) {
-        try sum?.merge(part)
-        sum = sum ?? part
+        try sum.merge(part)
       } catch {
         throw Failure(.badData, problem(error, with: path, parts))
       }
       parts.append((path, part))
     }
-    return sum ?? CheckSummary(profile: ProfileName.machine.rawValue)
+    return sum
   }
 
   private static func problem(
@@ -66,6 +66,10 @@ enum SummaryFile {
   private static func problem(in summary: CheckSummary) -> String? {
     // Far above what one check counts in years; a sum of half a million of them fits a counter.
     let limit: UInt64 = 1 << 45
+    guard ProfileName(rawValue: summary.profile) != nil else {
+      let known = ProfileName.allCases.map(\.rawValue).joined(separator: ", ")
+      return "profile: “\(summary.profile)” is unknown; there are \(known)"
+    }
     let counts = [summary.steps, summary.dials] + summary.messages.values + summary.cells.values
     if counts.contains(where: { $0 > limit }) { return "has a count above \(limit)" }
     var stories: UInt64 = 0

@@ -13,6 +13,7 @@ enum ScenarioText {
     ]
     if let about = scenario.about { lines.append("\"about\": \(json(about)),") }
     if let client = scenario.client { lines.append("\"client\": \(json(client)),") }
+    if let over = scenario.over { lines.append("\"over\": \(json(over)),") }
     if let unconsumed = scenario.unconsumed { lines.append("\"unconsumed\": \(json(unconsumed)),") }
     let policy = PolicyText.lines(of: scenario.policy, width: width - 12)
     lines.append("\"policy\": \(policy.joined(separator: "\n  ")),")
