@@ -70,19 +70,24 @@ struct CheckFinding {
 
   /// The trace of the small one, if a person can take it in.
   var trace: String? {
-    guard ending != nil, var run = try? Simulation(scenario, seed: scenario.seed) else {
+    guard ending != nil, let play = try? ScenarioPlay(scenario, seed: scenario.seed) else {
       return nil
     }
     let text = TraceText(colour: Console.usesColour)
-    var lines = [text.head]
     // It ends with the promise that is broken, which the story has told.
-    try? run.run { event in
+    let told = Told()
+    try? play.run { event in
       switch event {
-      case .step(let record): lines.append(text.line(record))
-      case .note(let instant, let note): lines.append(text.note(note, at: instant))
+      case .step(let record): told.lines.append(text.line(record))
+      case .note(let instant, let note): told.lines.append(text.note(note, at: instant))
       }
     }
+    let lines = [text.head] + told.lines
     return lines.count <= Self.traceLimit ? lines.joined(separator: "\n") : nil
+  }
+
+  private final class Told {
+    var lines: [String] = []
   }
 
   /// The small one as a file, and as a test; nil if there is no small one.

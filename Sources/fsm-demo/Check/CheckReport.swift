@@ -99,12 +99,32 @@ struct CheckReport {
           + of.grouped.padded(left: 5))
     }
     let missing = tables.flatMap(\.cells).filter { $0.count == 0 }
-    if missing.isEmpty { return lines }
+    lines += reasons(of: missing)
+    let open = missing.filter { $0.reason == nil }
+    if open.isEmpty { return lines + ["", "  Every cell that can be met was met."] }
     guard summary.stories >= Self.fewestStories else {
       return lines + ["  What was not met is named from \(Self.fewestStories.grouped) stories on."]
     }
     lines += ["", paint.title("Not met")]
-    lines += CellNames.lines(of: missing.map(\.name), width: 96).map { "  " + $0 }
+    lines += CellNames.lines(of: open.map(\.name), width: 96).map { "  " + $0 }
     return lines
+  }
+
+  /// Why cells cannot be met, and how many for each reason.
+  private func reasons(of cells: [CoverageTable.Cell]) -> [String] {
+    let byReason = Dictionary(grouping: cells.filter { $0.reason != nil }, by: { $0.reason ?? "" })
+    let rows = byReason.map { (reason: Self.general($0.key), count: $0.value.count) }
+    let sums = Dictionary(grouping: rows, by: \.reason).mapValues { $0.reduce(0) { $0 + $1.count } }
+    if sums.isEmpty { return [] }
+    return ["", paint.title("Cannot be met")]
+      + sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
+        "  " + "\($0.value)".padded(left: 4) + "  \($0.key)"
+      }
+  }
+
+  /// That one phase does not lead to another is one reason, whichever they are.
+  private static func general(_ reason: String) -> String {
+    reason.contains(" does not lead to ")
+      ? "no step leads from the one phase to the next (the referee's diagram, I7)" : reason
   }
 }

@@ -37,10 +37,23 @@ package struct RegressionTest {
       \(json.joined(separator: "\n"))
           \"""#
         let scenario = try JSONDecoder().decode(Scenario.self, from: Data(json.utf8))
-        var simulation = try Simulation(scenario, seed: scenario.seed)
-        try simulation.run()
+      \(run.map { "  " + $0 }.joined(separator: "\n"))
       }
       """
+  }
+
+  private var run: [String] {
+    switch scenario.over ?? .machine {
+    case .machine:
+      ["var simulation = try Simulation(scenario, seed: scenario.seed)", "try simulation.run()"]
+    case .bytes:
+      [
+        "let lines = try DelimiterFraming(",
+        "  delimiter: .lf, acknowledgement: .echo, pingLine: Array(\"PING\".utf8))",
+        "let simulation = try StreamSimulation(scenario, seed: scenario.seed) { lines }",
+        "_ = try simulation.run()",
+      ]
+    }
   }
 
   /// The test as a file of its own.
@@ -50,7 +63,7 @@ package struct RegressionTest {
     import Foundation
     import NetSim
     import Testing
-
+    \(scenario.over == .bytes ? "import Transports\n" : "")
     \(text)
 
     """

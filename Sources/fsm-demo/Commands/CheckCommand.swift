@@ -2,6 +2,7 @@ import ConnectionFSM
 import Dispatch
 import Foundation
 import NetSim
+import Transports
 
 /// Runs stories drawn from seeds, with every promise checked, and makes small what fails.
 struct CheckCommand: Command {
@@ -10,7 +11,7 @@ struct CheckCommand: Command {
   static let help = Help.check
 
   private enum Work {
-    case seeds(ClosedRange<UInt64>, ProfileName, jobs: Int)
+    case seeds(ClosedRange<UInt64>, ProfileName, jobs: Int, failsFast: Bool)
     case merge([String])
   }
 
@@ -26,14 +27,16 @@ struct CheckCommand: Command {
     let profile = try arguments.choice(of: "--profile", ProfileName.self)
     summaryPath = try arguments.value(of: "--summary")
     folder = try arguments.value(of: "--out")
+    let failsFast = arguments.flag("--fail-fast")
     guard arguments.flag("--merge") else {
       work = .seeds(
         seeds ?? 0...9999, profile ?? .machine,
-        jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount)
+        jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, failsFast: failsFast)
       return
     }
-    guard seeds == nil, jobs == nil, profile == nil else {
-      throw arguments.usage("--merge runs nothing: no --seeds, --jobs or --profile beside it")
+    guard seeds == nil, jobs == nil, profile == nil, !failsFast else {
+      throw arguments.usage(
+        "--merge runs nothing: no --seeds, --jobs, --profile or --fail-fast beside it")
     }
     var paths: [String] = []
     while let path = arguments.operand() { paths.append(path) }
@@ -47,11 +50,12 @@ struct CheckCommand: Command {
     if let folder { try OutputFile.makeFolder(folder) }
     switch work {
     case .merge(let paths): try conclude(CheckReport(SummaryFile.merged(paths), speed: nil))
-    case .seeds(let seeds, let profile, let jobs):
+    case .seeds(let seeds, let profile, let jobs, let failsFast):
       #if DEBUG
         Console.complain("this is a debug build, many times slower; build with -c release")
       #endif
-      let report = Self.run(seeds, profile, jobs: jobs)
+      let report = Self.run(
+        seeds, try Self.profile(named: profile), jobs: jobs, failsFast: failsFast)
       try conclude(report)
       let total = seeds.upperBound - seeds.lowerBound + 1
       guard report.summary.stories == total else {
@@ -62,10 +66,16 @@ struct CheckCommand: Command {
     }
   }
 
+  private static func profile(named name: ProfileName) throws(Failure) -> CheckProfile {
+    do throws(FramingError) { return try name.profile() } catch {
+      throw Failure(.failed, "check: \(error)")
+    }
+  }
+
   private static func run(
-    _ seeds: ClosedRange<UInt64>, _ profile: ProfileName, jobs: Int
+    _ seeds: ClosedRange<UInt64>, _ profile: CheckProfile, jobs: Int, failsFast: Bool
   ) -> CheckReport {
-    let crew = CheckCrew(profile, seeds: seeds, jobs: jobs)
+    let crew = CheckCrew(profile, seeds: seeds, jobs: jobs, stopsAtFailure: failsFast)
     let interrupts = [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
@@ -100,9 +110,13 @@ struct CheckCommand: Command {
     if let summaryPath { try SummaryFile.write(summary, to: summaryPath) }
     Console.print(report.text)
     guard !summary.failures.isEmpty else { return }
+    guard let name = ProfileName(rawValue: summary.profile) else {
+      throw Failure(.badData, "check: this release has no profile “\(summary.profile)”")
+    }
+    let profile = try Self.profile(named: name)
     for failure in CheckFinding.firsts(of: summary.failures) {
       Console.progress("making \(failure.promise), seed \(failure.seed), small …")
-      let finding = CheckFinding(failure)
+      let finding = CheckFinding(failure, of: profile)
       Console.progress("")
       try show(finding)
     }

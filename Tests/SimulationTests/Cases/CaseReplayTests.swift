@@ -43,7 +43,7 @@ struct CaseReplayTests {
   func drawn() throws {
     var steps = 0
     for seed in 1...60 as ClosedRange<UInt64> {
-      let (header, lines) = try Self.written(Check.scenario(seed: seed), seed: seed)
+      let (header, lines) = try Self.written(CheckProfile.machine.scenario(seed: seed), seed: seed)
       var replay = try Replay(header)
       for line in lines { _ = try replay.next(line) }
       steps += lines.count

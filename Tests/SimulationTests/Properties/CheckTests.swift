@@ -16,7 +16,7 @@ struct CheckTests {
 
   /// The first thousand stories, and all of them.
   private static let reports: (first: CheckSummary, all: CheckSummary) = {
-    var check = Check()
+    var check = Check(.machine)
     for seed in 0..<1000 as Range<UInt64> { check.run(seed: seed) }
     let first = check.report
     for seed in 1000..<count { check.run(seed: seed) }
@@ -42,32 +42,32 @@ struct CheckTests {
   @Test("run from their files as they ran when they were drawn: 300 of them")
   func files() throws {
     for seed in 0..<300 as Range<UInt64> {
-      var check = Check()
+      var check = Check(.machine)
       check.run(seed: seed)
-      let file = try JSONEncoder().encode(Check.scenario(seed: seed))
+      let file = try JSONEncoder().encode(CheckProfile.machine.scenario(seed: seed))
       let scenario = try JSONDecoder().decode(Scenario.self, from: file)
       var run = try Simulation(scenario, seed: scenario.seed)
       var steps: UInt64 = 0
       try run.run { if case .step = $0 { steps += 1 } }
-      #expect(steps == check.summary.steps, "seed \(seed)")
-      #expect(UInt64(run.dials.count) == check.summary.dials, "seed \(seed)")
+      #expect(steps == check.report.steps, "seed \(seed)")
+      #expect(UInt64(run.dials.count) == check.report.dials, "seed \(seed)")
       var messages: [String: UInt64] = [:]
       for outcome in run.outcomes {
         // “m1 written”, “m2 rejected(laneIsFull)”.
         let end = outcome.drop { $0 != " " }.dropFirst().prefix { $0 != "(" }
         messages[String(end), default: 0] += 1
       }
-      #expect(messages == check.summary.messages, "seed \(seed)")
+      #expect(messages == check.report.messages, "seed \(seed)")
     }
   }
 
   @Test("F59: add up: parts in any order give the summary of the whole")
   func merging() throws {
-    var whole = Check()
+    var whole = Check(.machine)
     for seed in 0..<60 as Range<UInt64> { whole.run(seed: seed) }
-    var sum = Check().summary
+    var sum = CheckSummary(profile: "machine")
     for part in [1, 0, 2] as [UInt64] {
-      var check = Check()
+      var check = Check(.machine)
       for seed in (0..<20 as Range<UInt64>).reversed() { check.run(seed: part * 20 + seed) }
       try sum.merge(check.report)
     }
@@ -76,7 +76,7 @@ struct CheckTests {
 
   @Test("that were run in both summaries are not added up")
   func overlap() {
-    var (one, other) = (Check(), Check())
+    var (one, other) = (Check(.machine), Check(.machine))
     for seed in 5...7 as ClosedRange<UInt64> { one.run(seed: seed) }
     other.run(seed: 7)
     var sum = one.report
