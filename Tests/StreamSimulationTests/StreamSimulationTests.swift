@@ -118,7 +118,7 @@ private struct BentFraming: ProtocolEngine {
     }
     let expected: [BentFraming.Bug: Set<String>] = [
       .losesLastByteRead: ["I11", "I12", "I13"], .losesLastByteWritten: ["I12"],
-      .deliversTwice: ["I11", "I22"], .deliversNothing: ["I11", "I19"],
+      .deliversTwice: ["I2", "I11", "I13", "I19", "I22"], .deliversNothing: ["I11", "I19"],
       .acknowledgesAtOnce: ["I11"], .acknowledgesNothing: ["I11", "I19"], .staysShut: ["I19"],
     ]
     guard bug != .neverEnds else {
