@@ -31,11 +31,15 @@ extension CheckProfile {
       run.isWatched = false
       // Whatever becomes of it: wanted are the steps that it has no use for.
       try? run.run()
-      // What was meant for attempts that never came stays out: read from a file, it would wait.
-      let idle = Set(run.unconsumedSteps)
-      var scenario = Scenario(story, name: "seed-\(seed)", seed: seed)
-      scenario.steps = scenario.steps.enumerated()
-        .filter { !idle.contains($0.offset + 1) }.map(\.element)
+      // What comes before its attempt finds nothing: read from a file, it would wait for it, so it
+      // is told of one that never comes. Left out, it could not say that the story has sessions.
+      let unborn = Set(run.network.unborn)
+      let steps = story.steps.enumerated().map { place, step in
+        unborn.contains(place + 1) ? step.forNobody : step
+      }
+      var scenario = Scenario(
+        Story(policy: story.policy, steps: steps), name: "seed-\(seed)", seed: seed)
+      scenario.unconsumed = (run.unconsumedSteps + unborn).sorted()
       return scenario
     },
     judge: { scenario in
@@ -50,6 +54,15 @@ extension CheckProfile {
       }
     },
     tries: 20_000)
+}
+
+extension Story.Step {
+  /// The step, for an attempt that no story makes.
+  fileprivate var forNobody: Story.Step {
+    guard case .network(let action, _, let repeats, let every) = action else { return self }
+    let aim = Aim.generation(1_000_000)
+    return Story.Step(at: at, action: .network(action, aim, repeats: repeats, every: every))
+  }
 }
 
 extension CellRange {

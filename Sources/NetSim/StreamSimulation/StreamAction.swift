@@ -31,6 +31,8 @@ enum StreamCall: Sendable {
   /// To the server, by the name of this number.
   case connect(Int)
   case close
+  /// Lets go of the connection, whatever it is doing.
+  case release
   case send([StreamMessage])
   case cancel(String)
   case demand(Bool)
@@ -41,7 +43,7 @@ enum StreamCall: Sendable {
     case .demand(let isNeeded): !isNeeded
     // Also a connect: to another endpoint it ends the link.
     case .connect(let number): number != 0
-    case .close: true
+    case .close, .release: true
     }
   }
 }

@@ -53,9 +53,9 @@ extension StreamApplication {
     case .connect(let number): connection.connect(to: StreamStage.endpoint(number))
     case .demand(let isNeeded): connection.demandChanged(to: isNeeded)
     case .close: tasks.append(loop.task("close") { await connection.close() })
+    case .release: self.connection = nil
     case .send(let messages): for message in messages { send(message, connection) }
-    // One that was posted cannot be taken back.
-    case .cancel(let label): sends[label]?.cancel()
+    case .cancel(let label): cancel(label)
     }
   }
 
@@ -76,8 +76,12 @@ extension StreamApplication {
     }
     switch message.way {
     case .task: sends[message.label] = loop.task("send \(message.label)", work)
-    case .unstructured: sends[message.label] = Task { await work() }
-    case .detached: sends[message.label] = Task.detached { await work() }
+    // With a preference: what a task without one does comes a job later in debug builds than in
+    // release builds, since only the optimizer leaves out its changes of executor.
+    case .unstructured:
+      sends[message.label] = Task(executorPreference: loop) { await work() }
+    case .detached:
+      sends[message.label] = Task.detached(executorPreference: loop) { await work() }
     case .post:
       log.offered(message.label)
       connection.post(
@@ -86,6 +90,13 @@ extension StreamApplication {
         inCallback { ended(message.label, end) }
       }
     }
+  }
+
+  /// Takes a message back, unless it was posted.
+  private func cancel(_ label: String) {
+    guard let task = sends[label] else { return }
+    log.cancelled(label)
+    task.cancel()
   }
 
   private func ended(_ label: String, _ end: StreamBooks.End) {
@@ -136,10 +147,12 @@ extension StreamApplication {
 // MARK: The end
 
 extension StreamApplication {
-  /// Closes, and waits until everything that it began has ended.
+  /// Closes, unless the connection was let go of, and waits until everything that it began has
+  /// ended.
   func close() async {
-    guard let connection else { return }
-    await loop.task("last close") { await connection.close() }.value
+    // Behind what the story has told it to do.
+    await loop.task("end of the story") {}.value
+    if let connection { await loop.task("last close") { await connection.close() }.value }
     let begun = tasks + sends.values
     await withDiscardingTaskGroup { group in
       for task in begun { group.addTask { await task.value } }

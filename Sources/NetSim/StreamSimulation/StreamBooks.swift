@@ -12,6 +12,8 @@ struct StreamBooks {
     let content: Int
     /// When it was given to the connection; nil before.
     var offeredAt: Instant?
+    /// It was taken back before that: nobody may ever hear of it.
+    var isCancelled = false
     /// Under which id it was sent, where that is known.
     var id: MessageID?
     /// As which of all it was posted: those come in the order of the calls.
@@ -91,12 +93,20 @@ extension StreamBooks {
     }
   }
 
+  mutating func cancelled(_ label: String) {
+    guard let place = places[label], entries[place].offeredAt == nil else { return }
+    entries[place].isCancelled = true
+  }
+
   mutating func ended(_ label: String, _ end: End, at now: Instant) throws(Violation) {
     guard let place = places[label] else { return }
     if let first = entries[place].end {
       throw Violation("I11", "\(label) ended as \(first), and at \(now) as \(end)")
     }
     entries[place].end = end
+    guard !entries[place].isCancelled || end == .success(.cancelled) else {
+      throw Violation("I11", "\(label) was cancelled before it was sent, and ended as \(end.word)")
+    }
     let content = entries[place].content
     let lane = Int(entries[place].message.lane)
     switch end {

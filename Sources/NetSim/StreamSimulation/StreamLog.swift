@@ -70,6 +70,8 @@ extension StreamLog {
     attempt { try books.ended(label, end, at: now) }
   }
 
+  func cancelled(_ label: String) { books.cancelled(label) }
+
   /// The message was given to a link under this id.
   func sent(_ message: Message, _ id: MessageID) {
     attempt { try books.sent(message.bytes, as: id) }

@@ -17,7 +17,8 @@ struct StreamReader {
 
   /// The events that can stand in a scenario over bytes.
   static let vocabulary = [
-    "api.connect", "api.close", "api.send", "api.cancel", "api.demand", "cb.connecting", "cb.open",
+    "api.connect", "api.close", "api.release", "api.send", "api.cancel", "api.demand",
+    "cb.connecting", "cb.open",
     "cb.closed", "cb.end", "dev.sleep", "dev.freeze", "dev.wake", "dev.background",
     "dev.foreground", "dev.suspend", "net.path_down", "net.path_up", "net.path_unknown",
     "net.path_change", "net.server_down", "net.server_up", "net.server_mute", "net.server_finish",
@@ -79,6 +80,7 @@ extension StreamReader {
       }
       return .connect(number)
     case "api.close": return .close
+    case "api.release": return .release
     case "api.send": return .send(try readMessages(reader))
     case "api.cancel": return .cancel(try reader.argument("the label of a message"))
     case "api.demand": return .demand(try reader.truth(reader.step.arg))

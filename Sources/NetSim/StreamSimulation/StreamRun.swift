@@ -217,18 +217,28 @@ extension StreamRun {
     // An application asleep would never close.
     if isAsleep { befall(.wake(stage.client, sockets: .kept), world) }
     await application.close()
-    let held = world.snapshot.heldSockets(of: stage.client)
-    if judge.liveTransports > 0 || held > 0 {
-      log.fail(
-        Violation(
-          "I18", "after the close there are \(held) sockets and \(judge.liveTransports) links"))
-    }
+    judgeLeftovers(world, stage, log)
     if application.release() != nil {
-      log.fail(Violation("I18", "after the close and without a user the connection is still there"))
+      log.fail(Violation("I18", "without a user the connection is still there"))
     }
     guard log.failure == nil else { return }
     let heard = await application.statesHeard()
+    guard judge.phase == .closed || judge.phase == .idle else {
+      return log.fail(Violation("I18", "let go of, the connection is left \(judge.phase)"))
+    }
+    judgeLeftovers(world, stage, log)
     judge(states: heard, log)
+  }
+
+  /// After a close, and after a release, once it has been told.
+  private func judgeLeftovers(
+    _ world: SimulatedInternet, _ stage: StreamStage, _ log: StreamLog
+  ) {
+    guard judge.phase == .closed || judge.phase == .idle else { return }
+    let held = world.snapshot.heldSockets(of: stage.client)
+    guard judge.liveTransports > 0 || held > 0 else { return }
+    log.fail(
+      Violation("I18", "after the end \(held) sockets and \(judge.liveTransports) links are left"))
   }
 
   /// The consumer of states hears the present one, and then each change.

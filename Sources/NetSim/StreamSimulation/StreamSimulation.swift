@@ -155,7 +155,7 @@ extension StreamCall {
   fileprivate var messages: [StreamMessage] {
     switch self {
     case .send(let messages): messages
-    case .connect, .close, .cancel, .demand: []
+    case .connect, .close, .release, .cancel, .demand: []
     }
   }
 }

@@ -30,7 +30,7 @@ struct StreamDraw {
       switching, lies, sleeping, freezing, names, losses, lifecycle, mute, finishing, cutting,
       deafness, localFailures
     // What the application does.
-    case closing, replacing, demand, callbacks, cancels, bursts
+    case closing, replacing, demand, callbacks, cancels, bursts, releasing
     // How bytes go.
     case chunks, buffers, large
   }
@@ -71,7 +71,7 @@ struct StreamDraw {
     add(healed, "api.connect")
     add(healed + 0.9, "api.send", "last", lane: policy.lanes.count > 1 ? 1 : 0)
     let bound = policy.timeToHealth.map { Double($0.nanoseconds) / 1e9 } ?? 60
-    add(healed + 1.002 + bound, "api.close")
+    add(healed + 1.002 + bound, families.contains(.releasing) ? "api.release" : "api.close")
   }
 
   mutating func add(
@@ -85,15 +85,19 @@ struct StreamDraw {
 
 extension StreamDraw {
   private mutating func setUp() {
-    add(0, "net.latency", weather.next(through: 1) == 0 ? "5ms..60ms" : "1ms")
+    let latencies = ["1ms", "5ms..60ms", "5ms..60ms", "100ms..800ms"]
+    add(0, "net.latency", latencies[Int(weather.next(through: 3))])
     if families.contains(.losses) { add(0, "net.loss", "5%") }
     if families.contains(.chunks) { add(0, "net.chunks", "\(chunk)") }
     if families.contains(.buffers) {
-      add(0, "net.buffers", "\(500 + weather.next(through: 4500))")
+      add(0, "net.buffers", "\(buffer)")
     }
     // Before, after, or with the first messages.
     add(seconds(weather.next(through: 3000)), "api.connect")
   }
+
+  /// How many bytes a buffer holds, the same way: what no message fits in is full all the time.
+  private var buffer: UInt64 { [64, 250, 1000, 4000][Int(seed % 4)] + seed % 61 }
 
   /// The most bytes in a piece: drawn once, from the seed alone.
   private var chunk: UInt64 { [1, 7, 100][Int(seed % 3)] }
@@ -138,7 +142,7 @@ extension StreamDraw {
     case .replacing: add(at, "api.connect", isOdd ? "@1" : "@0")
     case .demand: during(at, end, "api.demand", "false", "api.demand", "true")
     case .callbacks: addCallback(at, pick)
-    case .losses, .chunks, .buffers, .large, .cancels, .bursts: break
+    case .losses, .chunks, .buffers, .large, .cancels, .bursts, .releasing: break
     }
   }
 
@@ -165,7 +169,7 @@ extension StreamDraw {
   /// The most bytes of a message: what is cut finely is short.
   private var longest: UInt64 {
     if families.contains(.chunks) { return [20, 40, 400][Int(seed % 3)] }
-    if families.contains(.buffers) { return 6000 }
+    if families.contains(.buffers) { return buffer * 4 }
     return families.contains(.large) ? 66_000 : 800
   }
 
@@ -179,9 +183,10 @@ extension StreamDraw {
       let first = messages + 1
       messages += Int(length)
       let labels = length == 1 ? "m\(first)" : "m\(first)..m\(messages)"
-      add(at, "api.send", labels, lane: lane, bytes: drawSize())
+      add(at, "api.send", labels, lane: lane, bytes: drawSize(isBurst))
       if families.contains(.cancels), talk.next(through: 3) == 0 {
-        add(at + seconds(talk.next(through: 3000)), "api.cancel", "m\(messages)")
+        let later = talk.next(through: 3) == 0 ? 0 : talk.next(through: 3000)
+        add(at + seconds(later), "api.cancel", "m\(messages)")
       }
     }
     // A lane that there is not.
@@ -191,8 +196,10 @@ extension StreamDraw {
     }
   }
 
-  private mutating func drawSize() -> UInt32? {
-    switch talk.next(through: 9) {
+  private mutating func drawSize(_ isBurst: Bool) -> UInt32? {
+    // More than the link keeps for a stream that is full, beyond what the system takes.
+    if isBurst, longest > 60_000 { return 20_000 + UInt32(talk.next(through: 40_000)) }
+    return switch talk.next(through: 9) {
     case 0: 0
     case 1...3: nil
     case 4...6: UInt32(talk.next(through: min(longest, 30)))

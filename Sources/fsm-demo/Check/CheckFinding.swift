@@ -1,7 +1,6 @@
 import ConnectionFSM
 import Foundation
 import NetSim
-import Transports
 
 /// A story that failed, made small, in the forms that a person and a test can use.
 struct CheckFinding {
@@ -71,28 +70,24 @@ struct CheckFinding {
 
   /// The trace of the small one, if a person can take it in.
   var trace: String? {
-    guard ending != nil else { return nil }
+    guard ending != nil, let play = try? ScenarioPlay(scenario, seed: scenario.seed) else {
+      return nil
+    }
     let text = TraceText(colour: Console.usesColour)
-    var lines = [text.head]
     // It ends with the promise that is broken, which the story has told.
-    try? play { event in
+    let told = Told()
+    try? play.run { event in
       switch event {
-      case .step(let record): lines.append(text.line(record))
-      case .note(let instant, let note): lines.append(text.note(note, at: instant))
+      case .step(let record): told.lines.append(text.line(record))
+      case .note(let instant, let note): told.lines.append(text.note(note, at: instant))
       }
     }
+    let lines = [text.head] + told.lines
     return lines.count <= Self.traceLimit ? lines.joined(separator: "\n") : nil
   }
 
-  private func play(_ observe: @escaping (Simulation.Event) -> Void) throws {
-    switch scenario.over ?? .machine {
-    case .machine:
-      var run = try Simulation(scenario, seed: scenario.seed)
-      try run.run(observe)
-    case .bytes:
-      let engine = try DelimiterFraming.ofScenarios()
-      _ = try StreamSimulation(scenario, seed: scenario.seed) { engine }.run(observe)
-    }
+  private final class Told {
+    var lines: [String] = []
   }
 
   /// The small one as a file, and as a test; nil if there is no small one.

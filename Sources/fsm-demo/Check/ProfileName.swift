@@ -9,16 +9,12 @@ enum ProfileName: String, CaseIterable {
   /// A connection over lines over simulated bytes.
   case connection
 
-  func profile() throws(Failure) -> CheckProfile {
+  func profile() throws(FramingError) -> CheckProfile {
     switch self {
     case .machine: return .machine
     case .connection:
-      do {
-        let engine = try DelimiterFraming.ofScenarios()
-        return .connection { engine }
-      } catch {
-        throw Failure(.failed, "check: \(error)")
-      }
+      let engine = try DelimiterFraming.ofScenarios()
+      return .connection { engine }
     }
   }
 }

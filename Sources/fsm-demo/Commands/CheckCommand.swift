@@ -2,6 +2,7 @@ import ConnectionFSM
 import Dispatch
 import Foundation
 import NetSim
+import Transports
 
 /// Runs stories drawn from seeds, with every promise checked, and makes small what fails.
 struct CheckCommand: Command {
@@ -51,7 +52,7 @@ struct CheckCommand: Command {
       #if DEBUG
         Console.complain("this is a debug build, many times slower; build with -c release")
       #endif
-      let report = Self.run(seeds, try profile.profile(), jobs: jobs)
+      let report = Self.run(seeds, try Self.profile(named: profile), jobs: jobs)
       try conclude(report)
       let total = seeds.upperBound - seeds.lowerBound + 1
       guard report.summary.stories == total else {
@@ -59,6 +60,12 @@ struct CheckCommand: Command {
           .interrupted,
           "check: interrupted after \(report.summary.stories.grouped) of \(total.grouped) stories")
       }
+    }
+  }
+
+  private static func profile(named name: ProfileName) throws(Failure) -> CheckProfile {
+    do throws(FramingError) { return try name.profile() } catch {
+      throw Failure(.failed, "check: \(error)")
     }
   }
 
@@ -100,8 +107,10 @@ struct CheckCommand: Command {
     if let summaryPath { try SummaryFile.write(summary, to: summaryPath) }
     Console.print(report.text)
     guard !summary.failures.isEmpty else { return }
-    // A summary is of a known profile: one was run, or read.
-    let profile = try (ProfileName(rawValue: summary.profile) ?? .machine).profile()
+    guard let name = ProfileName(rawValue: summary.profile) else {
+      throw Failure(.badData, "check: this release has no profile “\(summary.profile)”")
+    }
+    let profile = try Self.profile(named: name)
     for failure in CheckFinding.firsts(of: summary.failures) {
       Console.progress("making \(failure.promise), seed \(failure.seed), small …")
       let finding = CheckFinding(failure, of: profile)
@@ -110,8 +119,8 @@ struct CheckCommand: Command {
     }
     throw Failure(
       .failed,
-      "check: \(summary.failures.count.grouped) of \(summary.stories.grouped) stories failed: a "
-        + "bug of this package, which a seed replays; please report it")
+      "check: \(summary.failures.count.grouped) of \(summary.stories.grouped) stories failed: a bug "
+        + "of this package, which a seed replays; please report it")
   }
 
   private func show(_ finding: CheckFinding) throws(Failure) {
@@ -124,7 +133,7 @@ struct CheckCommand: Command {
       Console.print(
         """
 
-        \(paint.faint("As a test, for a file that imports \(files.test.imports):"))
+        \(paint.faint("As a test, for a file that imports Foundation, NetSim and Testing:"))
 
         \(files.test.text)
 

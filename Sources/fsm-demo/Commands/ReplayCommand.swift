@@ -59,8 +59,8 @@ struct ReplayCommand: Command {
   }
 
   private static func note(of version: String) -> String {
-    ": it was recorded by version \(version.printable), and this is \(packageVersion), which may judge "
-      + "otherwise"
+    ": it was recorded by version \(version.printable), and this is \(packageVersion), which may "
+      + "judge otherwise"
   }
 
   private func report(_ statistics: Statistics, _ replay: Replay) {

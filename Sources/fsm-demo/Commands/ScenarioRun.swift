@@ -1,6 +1,5 @@
 import ConnectionFSM
 import NetSim
-import Transports
 
 /// Runs a scenario and writes its trace.
 struct ScenarioRun {
@@ -26,7 +25,7 @@ struct ScenarioRun {
     var statistics = Statistics()
     do {
       writer.begin(policy: scenario.policy, seed: seed)
-      try play(
+      try play.run(
         { event in
           switch event {
           case .step(let record):
@@ -34,7 +33,7 @@ struct ScenarioRun {
             writer.step(record)
           case .note(let instant, let note): writer.note(note, at: instant)
           }
-        }, writer.captures ? { writer.packet($0) } : nil)
+        }, capture: writer.captures ? { writer.packet($0) } : nil)
       return statistics
     } catch let error as ScenarioError {
       throw Failure(.failed, "\(source): \(error)")
@@ -48,23 +47,10 @@ struct ScenarioRun {
 }
 
 extension ScenarioRun {
-  /// Plays the scenario, once its words are understood, to whoever listens.
-  private typealias Play = (
-    _ observe: @escaping (Simulation.Event) -> Void, _ capture: ((Segment) -> Void)?
-  ) throws -> Void
-
-  private func prepared() throws(Failure) -> Play {
+  private func prepared() throws(Failure) -> ScenarioPlay {
     if scenario.over != .bytes { try options.requireNoBytes(of: source) }
     do {
-      switch scenario.over ?? .machine {
-      case .machine:
-        var simulation = try Simulation(scenario, seed: seed)
-        return { observe, _ in try simulation.run(observe) }
-      case .bytes:
-        let engine = try DelimiterFraming.ofScenarios()
-        let simulation = try StreamSimulation(scenario, seed: seed) { engine }
-        return { _ = try simulation.run($0, capture: $1) }
-      }
+      return try ScenarioPlay(scenario, seed: seed)
     } catch {
       throw Failure(.badData, "\(source): \(error)")
     }

@@ -188,8 +188,7 @@ enum Help {
   }
 
   static let check = """
-    Usage: fsm-demo check [--seeds A..B] [--jobs N] [--profile NAME] [--summary FILE]
-                      [--out DIR]
+    Usage: fsm-demo check [--seeds A..B] [--jobs N] [--summary FILE] [--out DIR]
            fsm-demo check --merge FILE… [--summary FILE] [--out DIR]
 
     Draws a story from each seed: a policy, what the application does, and what network, server
@@ -200,8 +199,7 @@ enum Help {
 
       --seeds A..B     from A to B, both run; one number is that seed alone (default 0..9999)
       --jobs N         threads (default: one a core); the result is the same whatever N
-      --profile NAME   machine: the machine alone, with a referee as its owner (default);
-                       connection: the connection that ships, over simulated bytes; slower
+      --profile NAME   machine: the machine alone, with a referee as its owner (default)
       --summary FILE   write what it came to as JSON, for programs and for --merge
       --out DIR        write each small scenario and its test into DIR, such as I3-seed-123.json
                        and .swift; without it nothing is written but what is shown
