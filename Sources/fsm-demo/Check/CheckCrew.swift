@@ -20,12 +20,17 @@ final class CheckCrew: Sendable {
   /// How many seeds one takes at a time: enough that nobody waits for the books, few enough that
   /// all are busy to the end.
   private let pieceSize: UInt64
+  /// Whether one story that fails is enough.
+  private let stopsAtFailure: Bool
   private let books: Mutex<Books>
   private let done = Atomic<Int>(0)
   private let failed = Atomic<Int>(0)
   private let isStopped = Atomic<Bool>(false)
 
-  init(_ profile: CheckProfile, seeds: ClosedRange<UInt64>, jobs: Int) {
+  init(
+    _ profile: CheckProfile, seeds: ClosedRange<UInt64>, jobs: Int, stopsAtFailure: Bool
+  ) {
+    self.stopsAtFailure = stopsAtFailure
     self.profile = profile
     self.seeds = seeds
     self.jobs = jobs
@@ -73,7 +78,9 @@ final class CheckCrew: Sendable {
         if isStopped.load(ordering: .relaxed) { break }
         let failure = check.run(seed: seed)
         done.add(1, ordering: .relaxed)
-        if failure != nil { failed.add(1, ordering: .relaxed) }
+        guard failure != nil else { continue }
+        failed.add(1, ordering: .relaxed)
+        if stopsAtFailure { stop() }
       }
     }
     let report = check.report

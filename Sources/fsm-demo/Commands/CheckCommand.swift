@@ -11,7 +11,7 @@ struct CheckCommand: Command {
   static let help = Help.check
 
   private enum Work {
-    case seeds(ClosedRange<UInt64>, ProfileName, jobs: Int)
+    case seeds(ClosedRange<UInt64>, ProfileName, jobs: Int, failsFast: Bool)
     case merge([String])
   }
 
@@ -27,14 +27,16 @@ struct CheckCommand: Command {
     let profile = try arguments.choice(of: "--profile", ProfileName.self)
     summaryPath = try arguments.value(of: "--summary")
     folder = try arguments.value(of: "--out")
+    let failsFast = arguments.flag("--fail-fast")
     guard arguments.flag("--merge") else {
       work = .seeds(
         seeds ?? 0...9999, profile ?? .machine,
-        jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount)
+        jobs: jobs ?? ProcessInfo.processInfo.activeProcessorCount, failsFast: failsFast)
       return
     }
-    guard seeds == nil, jobs == nil, profile == nil else {
-      throw arguments.usage("--merge runs nothing: no --seeds, --jobs or --profile beside it")
+    guard seeds == nil, jobs == nil, profile == nil, !failsFast else {
+      throw arguments.usage(
+        "--merge runs nothing: no --seeds, --jobs, --profile or --fail-fast beside it")
     }
     var paths: [String] = []
     while let path = arguments.operand() { paths.append(path) }
@@ -48,11 +50,12 @@ struct CheckCommand: Command {
     if let folder { try OutputFile.makeFolder(folder) }
     switch work {
     case .merge(let paths): try conclude(CheckReport(SummaryFile.merged(paths), speed: nil))
-    case .seeds(let seeds, let profile, let jobs):
+    case .seeds(let seeds, let profile, let jobs, let failsFast):
       #if DEBUG
         Console.complain("this is a debug build, many times slower; build with -c release")
       #endif
-      let report = Self.run(seeds, try Self.profile(named: profile), jobs: jobs)
+      let report = Self.run(
+        seeds, try Self.profile(named: profile), jobs: jobs, failsFast: failsFast)
       try conclude(report)
       let total = seeds.upperBound - seeds.lowerBound + 1
       guard report.summary.stories == total else {
@@ -70,9 +73,9 @@ struct CheckCommand: Command {
   }
 
   private static func run(
-    _ seeds: ClosedRange<UInt64>, _ profile: CheckProfile, jobs: Int
+    _ seeds: ClosedRange<UInt64>, _ profile: CheckProfile, jobs: Int, failsFast: Bool
   ) -> CheckReport {
-    let crew = CheckCrew(profile, seeds: seeds, jobs: jobs)
+    let crew = CheckCrew(profile, seeds: seeds, jobs: jobs, stopsAtFailure: failsFast)
     let interrupts = [SIGINT, SIGTERM].map { number in
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number, queue: .global())

@@ -188,7 +188,8 @@ enum Help {
   }
 
   static let check = """
-    Usage: fsm-demo check [--seeds A..B] [--jobs N] [--summary FILE] [--out DIR]
+    Usage: fsm-demo check [--seeds A..B] [--jobs N] [--profile NAME] [--fail-fast]
+                          [--summary FILE] [--out DIR]
            fsm-demo check --merge FILE… [--summary FILE] [--out DIR]
 
     Draws a story from each seed: a policy, what the application does, and what network, server
@@ -199,7 +200,10 @@ enum Help {
 
       --seeds A..B     from A to B, both run; one number is that seed alone (default 0..9999)
       --jobs N         threads (default: one a core); the result is the same whatever N
-      --profile NAME   machine: the machine alone, with a referee as its owner (default)
+      --profile NAME   machine: the machine alone, with a referee as its owner (default);
+                       connection: a Connection over lines over simulated bytes, its runtime and
+                       framing with it, some forty times slower
+      --fail-fast      stop at the first story that fails
       --summary FILE   write what it came to as JSON, for programs and for --merge
       --out DIR        write each small scenario and its test into DIR, such as I3-seed-123.json
                        and .swift; without it nothing is written but what is shown

@@ -76,8 +76,8 @@ extension Machine {
       let more = interval.nanoseconds / 100 * Int64(heartbeat.stretch - 100)
       interval = TimeSpan(nanoseconds: interval.nanoseconds + more)
     }
-    // After the stretch: a reaper does not wait longer because the path is dear. A server that sends
-    // the pings does not hurry for what was learned under another policy.
+    // After the stretch: a reaper does not wait longer because the path is dear. A server that
+    // sends the pings does not hurry for what was learned under another policy.
     if learnedInterval > .zero, !heartbeat.isServerDriven {
       interval = min(interval, learnedInterval)
     }
