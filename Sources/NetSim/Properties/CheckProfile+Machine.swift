@@ -31,15 +31,25 @@ extension CheckProfile {
       run.isWatched = false
       // Whatever becomes of it: wanted are the steps that it has no use for.
       try? run.run()
-      // What comes before its attempt finds nothing: read from a file, it would wait for it, so it
-      // is told of one that never comes. Left out, it could not say that the story has sessions.
+      // What comes before its attempt finds nothing: read from a file, it would wait for it. That
+      // the story has sessions must still be said, if only behind its end.
       let unborn = Set(run.network.unborn)
-      let steps = story.steps.enumerated().map { place, step in
-        unborn.contains(place + 1) ? step.forNobody : step
+      var steps = story.steps
+      var unconsumed = run.unconsumedSteps
+      for place in unborn.sorted() {
+        let step = steps[place - 1]
+        steps[place - 1] = Story.Step(at: step.at, action: .environment(.nothing))
+        guard case .network(.session(let answer), _, _, _) = step.action, let end = steps.last?.at
+        else {
+          continue
+        }
+        let waiting = Action.network(.session(answer), .next, repeats: 1, every: nil)
+        steps.append(Story.Step(at: end, action: waiting))
+        unconsumed.append(steps.count)
       }
       var scenario = Scenario(
         Story(policy: story.policy, steps: steps), name: "seed-\(seed)", seed: seed)
-      scenario.unconsumed = (run.unconsumedSteps + unborn).sorted()
+      scenario.unconsumed = unconsumed.sorted()
       return scenario
     },
     judge: { scenario in
@@ -54,15 +64,6 @@ extension CheckProfile {
       }
     },
     tries: 20_000)
-}
-
-extension Story.Step {
-  /// The step, for an attempt that no story makes.
-  fileprivate var forNobody: Story.Step {
-    guard case .network(let action, _, let repeats, let every) = action else { return self }
-    let aim = Aim.generation(1_000_000)
-    return Story.Step(at: at, action: .network(action, aim, repeats: repeats, every: every))
-  }
 }
 
 extension CellRange {

@@ -20,7 +20,7 @@ enum ProfileName: String, CaseIterable {
 }
 
 extension DelimiterFraming {
-  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, pings among them.
+  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, pings too.
   static func ofScenarios() throws(FramingError) -> DelimiterFraming {
     try DelimiterFraming(delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
   }

@@ -122,8 +122,8 @@ struct CheckCommand: Command {
     }
     throw Failure(
       .failed,
-      "check: \(summary.failures.count.grouped) of \(summary.stories.grouped) stories failed: a bug "
-        + "of this package, which a seed replays; please report it")
+      "check: \(summary.failures.count.grouped) of \(summary.stories.grouped) stories failed: a "
+        + "bug of this package, which a seed replays; please report it")
   }
 
   private func show(_ finding: CheckFinding) throws(Failure) {
