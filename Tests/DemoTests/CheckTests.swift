@@ -194,7 +194,8 @@ private func summary(seeds: String, steps: UInt64 = 1, failures: String = "") ->
   let version = (try? Demo.run("--version").output)?.dropFirst("fsm-demo ".count)
     .trimmingCharacters(in: .newlines)
   return """
-    {"package": "\(version ?? "")", "profile": "machine", "seeds": [\(seeds)], "steps": \(steps), "dials": 1,
+    {"package": "\(version ?? "")", "profile": "machine", "seeds": [\(seeds)],
+     "steps": \(steps), "dials": 1,
      "messages": {}, "failures": [\(failures)], "cells": {}, "digest": 1}
     """
 }

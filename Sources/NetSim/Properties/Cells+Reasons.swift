@@ -25,11 +25,12 @@ extension Cells.Cell {
         return "\(from) does not lead to \(to)"
       }
     }
-    let hasCredentials = one == .waitingForCredentials || three == .waitingForCredentials
-    if two == .connecting, three == .waitingForCredentials, one != .open {
-      return "where credentials are asked for, they are before every dial"
-    }
-    if hasCredentials, one == .waitingForCredentials, three == .connecting {
+    // A connecting link gives way to a request where another endpoint is wanted; it was dialled
+    // after one itself, or took over from an open link.
+    let dialsUnasked =
+      two == .connecting && three == .waitingForCredentials && one != .open
+      && one != .waitingForCredentials
+    if dialsUnasked || one == .waitingForCredentials && three == .connecting {
       return "where credentials are asked for, they are before every dial"
     }
     if one == .connecting && two == .open && three == .authenticating

@@ -31,11 +31,25 @@ extension CheckProfile {
       run.isWatched = false
       // Whatever becomes of it: wanted are the steps that it has no use for.
       try? run.run()
-      // What was meant for attempts that never came stays out: read from a file, it would wait.
-      let idle = Set(run.unconsumedSteps)
-      var scenario = Scenario(story, name: "seed-\(seed)", seed: seed)
-      scenario.steps = scenario.steps.enumerated()
-        .filter { !idle.contains($0.offset + 1) }.map(\.element)
+      // What comes before its attempt finds nothing: read from a file, it would wait for it. That
+      // the story has sessions must still be said, if only behind its end.
+      let unborn = Set(run.network.unborn)
+      var steps = story.steps
+      var unconsumed = run.unconsumedSteps
+      for place in unborn.sorted() {
+        let step = steps[place - 1]
+        steps[place - 1] = Story.Step(at: step.at, action: .environment(.nothing))
+        guard case .network(.session(let answer), _, _, _) = step.action, let end = steps.last?.at
+        else {
+          continue
+        }
+        let waiting = Action.network(.session(answer), .next, repeats: 1, every: nil)
+        steps.append(Story.Step(at: end, action: waiting))
+        unconsumed.append(steps.count)
+      }
+      var scenario = Scenario(
+        Story(policy: story.policy, steps: steps), name: "seed-\(seed)", seed: seed)
+      scenario.unconsumed = unconsumed.sorted()
       return scenario
     },
     judge: { scenario in

@@ -34,10 +34,19 @@ public struct CheckProfile: Sendable {
     // The story must last until then, though nothing may happen any more.
     scenario.steps.removeAll { $0.t > failure.seconds }
     scenario.steps.append(Scenario.Step(t: failure.seconds, ev: "net.noop"))
+    // Which steps find nothing to befall changes with every step that is left out.
+    if scenario.unconsumed != nil { scenario.unconsumed = Array(1...scenario.steps.count) }
     // What shows only after the last step, as what is left behind, needs the whole.
-    if judge(scenario)?.promise != failure.promise { scenario = draw(failure.seed) }
+    if judge(scenario)?.promise != failure.promise {
+      scenario = draw(failure.seed)
+      if scenario.unconsumed != nil { scenario.unconsumed = Array(1...scenario.steps.count) }
+    }
     var shrinker = Shrinker(scenario, limit: tries) { judge($0)?.promise == failure.promise }
     shrinker.shrink()
-    return shrinker.scenario
+    var minimal = shrinker.scenario
+    minimal.unconsumed = nil
+    if judge(minimal)?.promise == failure.promise { return minimal }
+    minimal.unconsumed = Array(1...max(1, minimal.steps.count))
+    return minimal
   }
 }

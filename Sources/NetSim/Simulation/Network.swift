@@ -74,6 +74,8 @@ struct Network: Sendable {
   var isDark = false
   /// Steps that found nothing they could befall, and wait for nothing.
   var moot: [Int] = []
+  /// Steps of a drawn story for attempts that were not made yet.
+  var unborn: [Int] = []
   private var jitter: RandomStream
   private var losses: RandomStream
 

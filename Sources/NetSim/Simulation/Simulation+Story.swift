@@ -103,7 +103,7 @@ extension Simulation {
   ) throws {
     // In a drawn story an attempt that was not made yet has no answer that could wait for it.
     if story.isDrawn, case .generation(let number) = aim, Epoch(number) > network.lastEpoch {
-      return network.moot.append(place)
+      return network.unborn.append(place)
     }
     if let (epoch, report) = network.stale(action, aim, repeats: repeats) {
       return try input(.report(report, of: epoch), observe)

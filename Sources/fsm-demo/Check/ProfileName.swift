@@ -9,22 +9,18 @@ enum ProfileName: String, CaseIterable {
   /// A connection over lines over simulated bytes.
   case connection
 
-  func profile() throws(Failure) -> CheckProfile {
+  func profile() throws(FramingError) -> CheckProfile {
     switch self {
     case .machine: return .machine
     case .connection:
-      do {
-        let engine = try DelimiterFraming.ofScenarios()
-        return .connection { engine }
-      } catch {
-        throw Failure(.failed, "check: \(error)")
-      }
+      let engine = try DelimiterFraming.ofScenarios()
+      return .connection { engine }
     }
   }
 }
 
 extension DelimiterFraming {
-  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, pings among them.
+  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, pings too.
   static func ofScenarios() throws(FramingError) -> DelimiterFraming {
     try DelimiterFraming(delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
   }

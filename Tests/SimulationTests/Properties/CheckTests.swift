@@ -48,7 +48,9 @@ struct CheckTests {
       let scenario = try JSONDecoder().decode(Scenario.self, from: file)
       var run = try Simulation(scenario, seed: scenario.seed)
       var steps: UInt64 = 0
-      try run.run { if case .step = $0 { steps += 1 } }
+      #expect(throws: Never.self, "seed \(seed)") {
+        try run.run { if case .step = $0 { steps += 1 } }
+      }
       #expect(steps == check.report.steps, "seed \(seed)")
       #expect(UInt64(run.dials.count) == check.report.dials, "seed \(seed)")
       var messages: [String: UInt64] = [:]

@@ -20,7 +20,7 @@ struct TimeBooksTests {
     return try Policy(
       connectDeadline: knobs.connectDeadline,
       backoff: Backoff(
-        strategy: .doubling, first: knobs.first, base: .seconds(2), cap: .seconds(16),
+        strategy: .doubling, first: knobs.first, base: .seconds(4), cap: .seconds(16),
         jitter: knobs.jitter, stability: knobs.stability),
       minimumDialSpacing: .zero,
       heartbeat: Heartbeat(interval: .seconds(10), timeout: knobs.timeout),
