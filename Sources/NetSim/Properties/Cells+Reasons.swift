@@ -5,10 +5,13 @@ import ConnectionFSM
 // which is not open, and that no phase leads where the design's diagram does not (I7).
 
 extension Cells.Cell {
-  /// Why no story of a bare machine can meet it; nil if one can.
-  var reason: String? {
+  /// Why no story can meet it; nil if one can.
+  /// - Parameter overBytes: Whether a connection that ships stands between the story and the
+  ///   machine.
+  func reason(overBytes: Bool) -> String? {
     switch self {
-    case .input(let word, let phase): word.reason(in: phase)
+    case .input(let word, let phase):
+      word.reason(in: phase) ?? (overBytes ? word.reasonOverBytes(in: phase) : nil)
     case .step(let word, let phase):
       word == "net.heal" && phase == .idle ? "a story connects before all is well" : nil
     case .change(let one, let two, let three): Self.reason(one, two, three)
@@ -17,7 +20,7 @@ extension Cells.Cell {
 
   private static func reason(_ one: Phase, _ two: Phase, _ three: Phase) -> String? {
     for (from, to) in [(one, two), (two, three)] {
-      if from == to { return "it is a change" }
+      if from == to { return "a phase is not left for itself" }
       if !from.leads(to: to) || from.isLeft(for: to) == false {
         return "\(from) does not lead to \(to)"
       }
@@ -74,6 +77,17 @@ extension InputWord {
       .drainRequested, .betterPath, .sessionReady, .sessionResumed, .resumeRefused,
       .sessionRefused:
       return Self.noLink(in: phase)
+    }
+  }
+
+  /// Why a link over a stream never says it in a phase.
+  fileprivate func reasonOverBytes(in phase: Phase) -> String? {
+    switch self {
+    case .staleAnswer: "a link that is let go of says nothing more"
+    case .closed, .received, .pong, .blocked, .writable:
+      phase == .connecting ? "a link says that it is open before anything else" : nil
+    case .opened: phase == .closing ? "a link opens once, and closes in order after that" : nil
+    case _: nil
     }
   }
 

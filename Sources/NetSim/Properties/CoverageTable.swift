@@ -31,7 +31,9 @@ extension CheckSummary {
       CoverageTable(
         name: name,
         cells: all.filter(isIn).map {
-          .init(name: $0.name, count: cells[$0.name] ?? 0, reason: $0.reason)
+          .init(
+            name: $0.name, count: cells[$0.name] ?? 0,
+            reason: $0.reason(overBytes: profile != CheckProfile.machine.name))
         })
     }
     return [

@@ -18,12 +18,12 @@ enum Family: Int, CaseIterable, Sendable {
   /// connects again once everything is well.
   var mayEnd: Bool {
     switch self {
-    case .closes, .callbacks, .partings, .names, .fatalAnswers, .closeCodes, .sessions,
+    case .closes, .callbacks, .partings, .drains, .names, .fatalAnswers, .closeCodes, .sessions,
       .credentials, .ghosts:
       true
     case .connects, .elsewhere, .messages, .bursts, .replacements, .demand, .sleeps, .lifecycle,
       .timers, .servers, .refusals, .hangs, .busyServers, .hosts, .resets, .finishes, .silence,
-      .traffic, .blocks, .viability, .drains, .paths, .lies, .interfaces, .darkness, .losses,
+      .traffic, .blocks, .viability, .paths, .lies, .interfaces, .darkness, .losses,
       .delays:
       false
     }

@@ -13,16 +13,15 @@ enum StepWords {
     "net.latency", "net.loss", "net.heal",
   ]
 
-  /// Of a connection over bytes.
+  /// Of a connection over bytes; what bytes fare on is there from the beginning.
   static let connection = [
     "api.connect", "api.close", "api.send", "api.cancel", "api.demand", "cb.connecting",
     "cb.open", "cb.closed", "dev.sleep", "dev.freeze", "dev.wake", "dev.background",
     "dev.foreground", "dev.suspend", "net.path_down", "net.path_up", "net.path_change",
     "net.server_down", "net.server_up", "net.server_mute", "net.server_finish",
-    "net.server_cut", "net.rst", "net.server_close", "net.crash", "net.restart",
+    "net.server_cut", "net.rst", "net.fin", "net.crash", "net.restart",
     "net.silent_drop", "net.cut", "net.block", "net.unblock", "net.deaf", "net.heard",
     "net.local_fail", "net.local_ok", "net.dns_fail", "net.dns_timeout", "net.dns_slow",
-    "net.dns_moved", "net.dns_ok", "net.latency", "net.loss", "net.chunks", "net.buffers",
-    "net.heal",
+    "net.dns_moved", "net.dns_ok", "net.heal",
   ]
 }

@@ -75,8 +75,24 @@ extension Swarm {
       add(.network(action, .next, repeats: every == nil ? 1 : 20, every: every))
     case .blocks: happen(.writable(draws.isOn(1, in: 2)))
     case .viability: happen(.viability(draws.isOn(1, in: 2)))
-    default: happen(draws.isOn(1, in: 2) ? .drainRequested : .betterPath)
+    default: replace()
     }
+  }
+
+  /// A replacement is wanted, and may be on its way when the link that it replaces ends.
+  private mutating func replace() {
+    happen(draws.isOn(1, in: 2) ? .drainRequested : .betterPath)
+    guard draws.isOn(1, in: 2) else { return }
+    add(
+      .network(.reset(.connectionReset), .lastOpened, repeats: 1, every: nil),
+      after: .milliseconds(Int64(draws.next(through: 2_500))))
+    let next: [Action] = [
+      .network(.session(.ready), .next, repeats: 1, every: nil), .app(.close),
+      .network(.session(.refused), .next, repeats: 1, every: nil),
+      .environment(.path(.down, isLie: true)), .device(.lifecycle(.background)),
+      .app(.connect(EndpointID(1))),
+    ]
+    add(draws.one(of: next), after: .milliseconds(Int64(draws.next(through: 2_000))))
   }
 
   private mutating func newestOrOpen() -> Aim { draws.isOn(1, in: 3) ? .lastOpened : .next }
@@ -96,6 +112,10 @@ extension Swarm {
       .environment(.path(.up, isLie: true)),
     ]
     add(draws.one(of: back), after: .milliseconds(Int64(draws.next(through: 3_000))))
+    guard draws.isOn(1, in: 3) else { return }
+    add(
+      .environment(.path(.down, isLie: true)),
+      after: .milliseconds(Int64(draws.next(through: 1_500))))
   }
 
   private mutating func befallWay(_ family: Family) {
@@ -127,13 +147,16 @@ extension Swarm {
       let answer = draws.one(of: [.available, .unavailable, .refused] as [CredentialsAnswer])
       return add(.provider(.answersLate(answer, Epoch(number))))
     }
+    let answers = SessionAnswer.allCases.map { NetworkAction.session($0) }
+    if families.contains(.sessions), draws.isOn(1, in: 2) {
+      return happen(draws.one(of: answers), .generation(number))
+    }
     let actions: [NetworkAction] = [
       .open(withSession: false), .fails(.system(.connectionRefused)),
       .fails(.http(status: 403)), .reset(.connectionReset), .finish(nil),
       .serverClose(CloseCode(1008)), .message, .pong, .acknowledge, .writable(true),
-      .writable(false), .viability(false), .drainRequested, .betterPath, .session(.ready),
-      .session(.resumed), .session(.resumeRefused), .session(.refused),
+      .writable(false), .viability(false), .drainRequested, .betterPath,
     ]
-    happen(draws.one(of: actions), .generation(number))
+    happen(draws.one(of: actions + answers), .generation(number))
   }
 }

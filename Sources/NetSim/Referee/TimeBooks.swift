@@ -1,11 +1,11 @@
-import ConnectionFSM
+package import ConnectionFSM
 
 /// The time side of the referee's account: whether waits grow as the policy says, whether deadlines
 /// are those of what they limit, and whether a peer that was given up had its chance to answer.
 ///
 /// Kept beside the referee, which explorations copy at every step: there time is no more than a few
 /// units, and what is judged here depends on how much of it passed.
-struct TimeBooks: Sendable {
+package struct TimeBooks: Sendable {
   private let policy: Policy
   private var waits: WaitBooks
   private var dialAt = Instant.origin
@@ -20,14 +20,14 @@ struct TimeBooks: Sendable {
     var wasProbed = false
   }
 
-  init(policy: Policy) {
+  package init(policy: Policy) {
     self.policy = policy
     waits = WaitBooks(policy: policy)
   }
 
   /// Judges one step.
   /// - Throws: The first broken promise.
-  mutating func judge(
+  package mutating func judge(
     _ input: Input, at now: Instant, before: Machine, after: Machine, _ disposition: Disposition,
     _ effects: Effects
   ) throws(Violation) {

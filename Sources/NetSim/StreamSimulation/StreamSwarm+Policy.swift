@@ -17,7 +17,7 @@ extension StreamDraw {
         heartbeat: heartbeat, path: drawPath(),
         lifecycle: LifecyclePolicy(
           backgroundGrace: coin() ? span(0, 8000) : nil, idleGrace: coin() ? span(0, 8000) : nil),
-        rollover: chance(3) ? drawRollover() : nil, lanes: drawLanes())
+        rollover: coin() ? drawRollover() : nil, lanes: drawLanes())
     } catch {
       preconditionFailure("what is drawn keeps the limits of a policy: \(error)")
     }
@@ -38,10 +38,10 @@ extension StreamDraw {
   }
 
   private mutating func drawHeartbeat() -> Heartbeat {
-    let interval = span(2000, 12_000)
+    let interval = span(800, 8000)
     return Heartbeat(
       interval: interval, timeout: span(1000, 6000), misses: coin() ? 1 : 2,
-      anyByteCounts: !chance(4), shortestInterval: chance(4) ? .seconds(2) : nil)
+      anyByteCounts: !chance(4), shortestInterval: chance(4) ? .milliseconds(800) : nil)
   }
 
   private mutating func drawPath() -> PathPolicy {
@@ -52,7 +52,7 @@ extension StreamDraw {
   }
 
   private mutating func drawRollover() -> Rollover {
-    let age = span(3000, 30_000)
+    let age = span(2000, 20_000)
     return Rollover(maxAge: age, dither: TimeSpan(nanoseconds: age.nanoseconds / 4))
   }
 

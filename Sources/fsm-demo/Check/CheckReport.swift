@@ -30,7 +30,10 @@ struct CheckReport {
 
   private var head: String {
     let seeds = summary.seeds.map { ($0.first...$0.last).words }.joined(separator: ", ")
-    let ran = "\(count(summary.stories, "story", "stories")), seeds \(seeds)"
+    let machine = summary.profile == ProfileName.machine.rawValue
+    let ran =
+      "\(count(summary.stories, "story", "stories"))"
+      + (machine ? "" : " of the profile \(summary.profile)") + ", seeds \(seeds)"
     if summary.stories == 0 { return "No story was run." }
     return summary.failures.isEmpty
       ? paint.title("\(ran): every promise held.")
@@ -99,32 +102,42 @@ struct CheckReport {
           + of.grouped.padded(left: 5))
     }
     let missing = tables.flatMap(\.cells).filter { $0.count == 0 }
-    lines += reasons(of: missing)
+    if missing.isEmpty { return lines }
     let open = missing.filter { $0.reason == nil }
-    if open.isEmpty { return lines + ["", "  Every cell that can be met was met."] }
     guard summary.stories >= Self.fewestStories else {
       return lines + ["  What was not met is named from \(Self.fewestStories.grouped) stories on."]
     }
-    lines += ["", paint.title("Not met")]
-    lines += CellNames.lines(of: open.map(\.name), width: 96).map { "  " + $0 }
+    if !open.isEmpty {
+      lines += ["", paint.title("Not met")]
+      lines += CellNames.lines(of: open.map(\.name), width: 96).map { "  " + $0 }
+    }
+    let reasons = Self.grouped(missing.compactMap(\.reason))
+    if reasons.isEmpty { return lines }
+    lines += ["", paint.title("Cannot be met")]
+    let margin = String(repeating: " ", count: 13)
+    for (reason, count) in reasons {
+      let words = reason.wrapped(to: 87)
+      lines.append(count.grouped.padded(left: 7) + "  " + words[0])
+      lines += words.dropFirst().map { margin + $0 }
+    }
     return lines
   }
 
-  /// Why cells cannot be met, and how many for each reason.
-  private func reasons(of cells: [CoverageTable.Cell]) -> [String] {
-    let byReason = Dictionary(grouping: cells.filter { $0.reason != nil }, by: { $0.reason ?? "" })
-    let rows = byReason.map { (reason: Self.general($0.key), count: $0.value.count) }
-    let sums = Dictionary(grouping: rows, by: \.reason).mapValues { $0.reduce(0) { $0 + $1.count } }
-    if sums.isEmpty { return [] }
-    return ["", paint.title("Cannot be met")]
-      + sums.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map {
-        "  " + "\($0.value)".padded(left: 4) + "  \($0.key)"
+  /// Each reason once, and how many cells have it; those that differ in their last word stand in
+  /// one line: “idle does not lead to authenticating, open”.
+  private static func grouped(_ reasons: [String]) -> [(reason: String, count: Int)] {
+    var groups: [(start: String, ends: [String], count: Int)] = []
+    for reason in reasons {
+      let link = reason.firstRange(of: " does not lead to ")
+      let start = link.map { String(reason[..<$0.upperBound]) } ?? reason
+      let end = link.map { String(reason[$0.upperBound...]) }
+      guard let place = groups.firstIndex(where: { $0.start == start }) else {
+        groups.append((start, end.map { [$0] } ?? [], 1))
+        continue
       }
-  }
-
-  /// That one phase does not lead to another is one reason, whichever they are.
-  private static func general(_ reason: String) -> String {
-    reason.contains(" does not lead to ")
-      ? "no step leads from the one phase to the next (the referee's diagram, I7)" : reason
+      groups[place].count += 1
+      if let end, !groups[place].ends.contains(end) { groups[place].ends.append(end) }
+    }
+    return groups.map { ($0.start + $0.ends.joined(separator: ", "), $0.count) }
   }
 }

@@ -37,23 +37,27 @@ package struct RegressionTest {
       \(json.joined(separator: "\n"))
           \"""#
         let scenario = try JSONDecoder().decode(Scenario.self, from: Data(json.utf8))
-      \(run.map { "  " + $0 }.joined(separator: "\n"))
+      \(run)
       }
       """
   }
 
-  private var run: [String] {
-    switch scenario.over ?? .machine {
-    case .machine:
-      ["var simulation = try Simulation(scenario, seed: scenario.seed)", "try simulation.run()"]
-    case .bytes:
-      [
-        "let lines = try DelimiterFraming(",
-        "  delimiter: .lf, acknowledgement: .echo, pingLine: Array(\"PING\".utf8))",
-        "let simulation = try StreamSimulation(scenario, seed: scenario.seed) { lines }",
-        "_ = try simulation.run()",
-      ]
-    }
+  private var run: String {
+    scenario.over == .bytes
+      ? """
+        let engine = try DelimiterFraming(
+          delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
+        _ = try StreamSimulation(scenario, seed: scenario.seed) { engine }.run()
+      """
+      : """
+        var simulation = try Simulation(scenario, seed: scenario.seed)
+        try simulation.run()
+      """
+  }
+
+  /// What its file imports, as a list.
+  var imports: String {
+    "Foundation, NetSim" + (scenario.over == .bytes ? ", Testing and Transports" : " and Testing")
   }
 
   /// The test as a file of its own.

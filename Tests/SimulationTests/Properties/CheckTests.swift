@@ -36,7 +36,7 @@ struct CheckTests {
   // and take the digest that it prints. A change that was to change nothing must leave it alone.
   @Test("do the same on every machine, in debug and release: the digest of seeds 0 to 999")
   func digest() {
-    #expect(Self.reports.first.digest == 1_654_971_900_849_428_730)
+    #expect(Self.reports.first.digest == 14_566_829_428_376_552_038)
   }
 
   @Test("run from their files as they ran when they were drawn: 300 of them")
@@ -95,5 +95,39 @@ struct CheckTests {
     let met = cells.filter { $0.count > 0 }
     #expect(Dictionary(uniqueKeysWithValues: met.map { ($0.name, $0.count) }) == report.cells)
     #expect(report.coverage.map(\.met).reduce(0, +) == report.cells.count)
+  }
+
+  @Test("have met no cell of which a reason says that it cannot be met")
+  func reasons() {
+    let met = Self.reports.all.coverage.flatMap(\.cells).filter { $0.count > 0 }
+    #expect(met.count > 900)
+    #expect(met.filter { $0.reason != nil }.map(\.name) == [])
+  }
+
+  @Test("I19: what a scenario expects counts only where it is given the time for it")
+  func fairness() throws {
+    func failure(_ steps: String) throws -> CheckFailure? {
+      let json = #"""
+        { "version": 1, "name": "s", "seed": 1, "policy": { "heartbeat": null },
+          "steps": [ \#(steps) ] }
+        """#
+      return CheckProfile.machine.failure(
+        of: try JSONDecoder().decode(Scenario.self, from: Data(json.utf8)))
+    }
+    let connect = #"{ "t": 0, "ev": "api.connect" }, "#
+    let heal = #"{ "t": 1, "ev": "net.heal" }, "#
+    func expect(_ t: Int, _ state: String) -> String {
+      #"{ "t": \#(t), "ev": "expect.state", "arg": "\#(state)" }"#
+    }
+    // Not open yet, and nobody said that it would be.
+    #expect(try failure(connect + expect(1, "open")) == nil)
+    #expect(try failure(connect + heal + expect(2, "open")) == nil)
+    // Given all the time in the world; but nobody wants it open.
+    #expect(try failure(heal + expect(9_000, "open")) == nil)
+    #expect(try failure(connect + heal + expect(9_000, "open")) == nil)
+    // It closes at once, which is not what is expected of it.
+    let close = #"{ "t": 2, "ev": "api.close" }, "#
+    let found = try failure(connect + heal + close + expect(9_000, "connecting"))
+    #expect(found?.promise == "expect.state connecting")
   }
 }
