@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Foundation
 import NetSim
+import Transports
 
 /// A story that failed, made small, in the forms that a person and a test can use.
 struct CheckFinding {

@@ -9,18 +9,22 @@ enum ProfileName: String, CaseIterable {
   /// A connection over lines over simulated bytes.
   case connection
 
-  func profile() throws(FramingError) -> CheckProfile {
+  func profile() throws(Failure) -> CheckProfile {
     switch self {
     case .machine: return .machine
     case .connection:
-      let engine = try DelimiterFraming.ofScenarios()
-      return .connection { engine }
+      do throws(FramingError) {
+        let engine = try DelimiterFraming.ofScenarios()
+        return .connection { engine }
+      } catch {
+        throw Failure(.failed, "check: \(error)")
+      }
     }
   }
 }
 
 extension DelimiterFraming {
-  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, pings too.
+  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, pings among them.
   static func ofScenarios() throws(FramingError) -> DelimiterFraming {
     try DelimiterFraming(delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
   }

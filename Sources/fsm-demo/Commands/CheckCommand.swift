@@ -127,7 +127,7 @@ struct CheckCommand: Command {
       Console.print(
         """
 
-        \(paint.faint("As a test, for a file that imports Foundation, NetSim and Testing:"))
+        \(paint.faint("As a test, for a file that imports \(files.test.imports):"))
 
         \(files.test.text)
 
