@@ -127,7 +127,8 @@ extension Action {
     case .app(.close), .app(.drain), .callback, .provider: true
     case .network(let action, let aim, _, _):
       switch action {
-      case .fails(.resolution), .fails(.http), .session, .finish(_?), .serverClose: true
+      case .fails(.resolution), .fails(.http), .session, .sessionAgain, .finish(_?), .serverClose:
+        true
       case .open, .openBare, .hang, .fails, .finish(nil), .reset, .goSilent, .message, .pong,
         .acknowledge, .writable, .viability, .drainRequested, .betterPath:
         aim != .next

@@ -33,7 +33,8 @@ extension Swarm {
         pacing: draws.isOn(1, in: 6)
           ? Pacing(burst: UInt32(1 + draws.next(through: 4)), interval: draws.milliseconds(50, 500))
           : nil,
-        rollover: draws.isOn(1, in: 4) ? rollover(from: &draws) : nil,
+        rollover: draws.isOn(families.contains(.drains) ? 2 : 1, in: 4)
+          ? rollover(from: &draws) : nil,
         lanes: (0...draws.next(through: 3)).map { _ in lane(from: &draws) })
     } catch {
       preconditionFailure("a policy was drawn that is none: \(error)")

@@ -83,39 +83,49 @@ extension Swarm {
   private mutating func replace() {
     happen(draws.isOn(1, in: 2) ? .drainRequested : .betterPath)
     guard draws.isOn(1, in: 2) else { return }
-    add(
-      .network(.reset(.connectionReset), .lastOpened, repeats: 1, every: nil),
-      after: .milliseconds(Int64(draws.next(through: 2_500))))
-    let next: [Action] = [
-      .network(.session(.ready), .next, repeats: 1, every: nil), .app(.close),
-      .network(.session(.refused), .next, repeats: 1, every: nil),
-      .environment(.path(.down, isLie: true)), .device(.lifecycle(.background)),
-      .app(.connect(EndpointID(1))),
-    ]
-    add(draws.one(of: next), after: .milliseconds(Int64(draws.next(through: 2_000))))
+    // Its session stays without an answer for a while.
+    if families.contains(.sessions) { happen(.openBare) }
+    wait(atMost: 4_000)
+    happen(.reset(.connectionReset), .lastOpened)
+    wait(atMost: 2_000)
+    switch draws.next(through: 5) {
+    case 0, 1: happen(.sessionAgain(draws.one(of: [.ready, .ready, .refused])))
+    case 2: add(.app(.close))
+    case 3:
+      add(.environment(.path(.down, isLie: true)))
+      wait(atMost: 500)
+      happen(.reset(.connectionReset))
+    case 4: add(.device(.lifecycle(.background)))
+    default: add(.app(.connect(EndpointID(1))))
+    }
   }
 
   private mutating func newestOrOpen() -> Aim { draws.isOn(1, in: 3) ? .lastOpened : .next }
 
   /// A link that is let go for a while, and what comes in between.
   private mutating func part() {
+    // Sometimes a link so young that the next dial must keep its distance.
+    if draws.isOn(1, in: 3) {
+      add(.app(.reconnect))
+      wait(atMost: 500)
+    }
     add(draws.isOn(1, in: 2) ? .app(.demand(false)) : .device(.lifecycle(.background)))
-    let gap = TimeSpan.milliseconds(Int64(draws.next(through: draws.isOn(1, in: 2) ? 50 : 6_000)))
     let between: [Action] = [
       .app(.demand(true)), .device(.lifecycle(.foreground)), .app(.close),
       .environment(.path(.down, isLie: true)), .device(.lifecycle(.suspended)),
       .network(.reset(.connectionReset), .lastOpened, repeats: 1, every: nil),
     ]
-    add(draws.one(of: between), after: gap)
+    wait(atMost: draws.isOn(1, in: 2) ? 50 : 6_000)
+    add(draws.one(of: between))
     let back: [Action] = [
       .app(.connect(nil)), .app(.demand(true)), .device(.lifecycle(.foreground)),
       .environment(.path(.up, isLie: true)),
     ]
-    add(draws.one(of: back), after: .milliseconds(Int64(draws.next(through: 3_000))))
+    wait(atMost: draws.isOn(1, in: 2) ? 200 : 3_000)
+    add(draws.one(of: back))
     guard draws.isOn(1, in: 3) else { return }
-    add(
-      .environment(.path(.down, isLie: true)),
-      after: .milliseconds(Int64(draws.next(through: 1_500))))
+    wait(atMost: 1_500)
+    add(draws.isOn(1, in: 4) ? .app(.close) : .environment(.path(.down, isLie: true)))
   }
 
   private mutating func befallWay(_ family: Family) {
@@ -145,11 +155,12 @@ extension Swarm {
     let number = 1 + draws.next(through: 7)
     if draws.isOn(1, in: 4) {
       let answer = draws.one(of: [.available, .unavailable, .refused] as [CredentialsAnswer])
-      return add(.provider(.answersLate(answer, Epoch(number))))
+      let epoch = draws.isOn(1, in: 2) ? Epoch(number) : nil
+      return add(.provider(.answersLate(answer, epoch)))
     }
     let answers = SessionAnswer.allCases.map { NetworkAction.session($0) }
     if families.contains(.sessions), draws.isOn(1, in: 2) {
-      return happen(draws.one(of: answers), .generation(number))
+      return happen(.sessionAgain(draws.one(of: SessionAnswer.allCases)))
     }
     let actions: [NetworkAction] = [
       .open(withSession: false), .fails(.system(.connectionRefused)),

@@ -46,6 +46,10 @@ struct Swarm {
     now = now + gap
   }
 
+  mutating func wait(atMost milliseconds: UInt64) {
+    now = now + .milliseconds(Int64(draws.next(through: milliseconds)))
+  }
+
   mutating func add(_ action: Action, after gap: TimeSpan = .zero) {
     now = now + gap
     steps.append(Story.Step(at: now, action: action))

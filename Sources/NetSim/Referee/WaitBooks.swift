@@ -14,6 +14,10 @@ struct WaitBooks: Sendable {
   private var lastDialAt = Instant.origin
   private var endpoints: UInt8 = 1
   private var path = PathStatus.unknown
+  /// Before this instant nobody but the application dials: what a server asked for.
+  private var notBefore = Instant.origin
+  /// The application asked for a dial that has not come yet.
+  private var isAsked = false
   private let isPlain: Bool
 
   init(policy: Policy) {
@@ -27,11 +31,12 @@ struct WaitBooks: Sendable {
   mutating func judge(
     _ input: Input, at now: Instant, before: Machine, after: Machine, _ effects: Effects
   ) throws(Violation) {
-    guard isPlain else { return }
     switch input {
     case .connect(_, let count):
       endpoints = count
       failures = 0
+      notBefore = .origin
+      isAsked = true
     case .pathChanged(let report): path = report.status
     case .transport(_, .opened), .session(_, .ready), .session(_, .resumed):
       if before.phase != .open, after.phase == .open { openedAt = now }
@@ -44,7 +49,8 @@ struct WaitBooks: Sendable {
     guard !effects.isEmpty else { return }
     for place in effects.indices {
       switch effects[place] {
-      case .openTransport:
+      case .openTransport(let epoch, _):
+        try judgeDial(epoch, at: now)
         lastDialAt = now
         openedAt = nil
       case .ended(_, let cause): try ended(cause, at: now, before: before, after: after)
@@ -54,6 +60,14 @@ struct WaitBooks: Sendable {
         break
       }
     }
+  }
+
+  private mutating func judgeDial(_ epoch: Epoch, at now: Instant) throws(Violation) {
+    // A replacement has a time of its own, and is no retry.
+    if !isAsked, policy.rollover == nil, now < notBefore {
+      throw Violation("F13", "dialled \(epoch), and was asked not to before \(notBefore)")
+    }
+    isAsked = false
   }
 
   private mutating func ended(
@@ -66,7 +80,11 @@ struct WaitBooks: Sendable {
     let reach: Circumstances.Reach = isStable ? .stable : lived == nil ? .notOpen : .open
     let verdict = policy.verdict(on: cause, in: Circumstances(path: path, reach: reach))
     // The network's own failures are forgotten when it comes back, and what we wished is none.
-    guard verdict.failureClass == .transient, path != .down, cause.isOthersFault else { return }
+    // Another endpoint of a list was not asked to be spared.
+    if endpoints <= 1, verdict.minimumDelay > .zero { notBefore = now + verdict.minimumDelay }
+    guard isPlain, verdict.failureClass == .transient, path != .down, cause.isOthersFault else {
+      return
+    }
     let known = failures
     failures += 1
     guard case .backingOff(let wait) = after.state, endpoints <= 1, before.phase != .closing,

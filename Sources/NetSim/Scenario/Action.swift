@@ -58,8 +58,8 @@ enum ProviderAction: Equatable, Sendable {
   /// It was asked, and takes its time.
   case asked
   case answers(CredentialsAnswer)
-  /// It answers a request of long ago.
-  case answersLate(CredentialsAnswer, Epoch)
+  /// It answers a request of long ago, or the latest one again.
+  case answersLate(CredentialsAnswer, Epoch?)
 }
 
 /// Which attempt a network action befalls.
@@ -90,6 +90,8 @@ enum NetworkAction: Equatable, Sendable {
   case fails(Cause)
   // For a session that was started; the transport opens first if need be.
   case session(SessionAnswer)
+  /// An answer that nobody waits for any more, at once.
+  case sessionAgain(SessionAnswer)
   // For a link, or an attempt that gets that far.
   case reset(SystemError)
   case finish(CloseCode?)
@@ -109,7 +111,8 @@ enum NetworkAction: Equatable, Sendable {
   var isAnswer: Bool {
     switch self {
     case .open, .openBare, .hang, .fails: true
-    case .session, .reset, .finish, .serverClose, .goSilent, .message, .pong, .acknowledge,
+    case .session, .sessionAgain, .reset, .finish, .serverClose, .goSilent, .message, .pong,
+      .acknowledge,
       .writable, .viability, .drainRequested, .betterPath:
       false
     }
@@ -119,7 +122,8 @@ enum NetworkAction: Equatable, Sendable {
   var isEnd: Bool {
     switch self {
     case .reset, .finish, .serverClose: true
-    case .open, .openBare, .hang, .fails, .session, .goSilent, .message, .pong, .acknowledge,
+    case .open, .openBare, .hang, .fails, .session, .sessionAgain, .goSilent, .message, .pong,
+      .acknowledge,
       .writable, .viability, .drainRequested, .betterPath:
       false
     }

@@ -75,7 +75,7 @@ extension ActionReader {
         let known = SessionAnswer.allCases.map(\.rawValue).joined(separator: ", ")
         throw error("“\(text)” is no answer; known are \(known)")
       }
-      return .session(answer)
+      return words.hints.contains("again") ? .sessionAgain(answer) : .session(answer)
     case "net.reject", "net.resume_failed": return .session(.resumeRefused)
     case "app.reject": return .session(.unavailable)
     default: return nil
@@ -142,6 +142,7 @@ extension ActionReader {
       throw error("“\(key)=” is not understood; known are \(keys.joined(separator: ", "))")
     }
     if case .session = action { return }
+    if case .sessionAgain = action { return }
     if case .viability = action { return }
     let known = ["ENOTCONN"] + Array(Self.closeWords.keys) + cast.hosts + cast.clients
     for word in words.plain {

@@ -129,6 +129,7 @@ extension ActionReader {
       case "denied": answer = .refused
       case _: answer = .available
       }
+      if words.hints.contains("again") { return .answersLate(answer, nil) }
       guard case .generation(let number) = try aim() else { return .answers(answer) }
       return .answersLate(answer, Epoch(number))
     default: return nil

@@ -90,7 +90,7 @@ extension NetworkAction {
     case .fails(.http): "net.http"
     // The vocabulary has no other failures of a dial.
     case .fails: "net.refuse"
-    case .session: "net.session"
+    case .session, .sessionAgain: "net.session"
     case .reset(.notConnected): "net.error"
     case .reset: "net.rst"
     case .finish(nil): "net.fin"
@@ -115,6 +115,7 @@ extension NetworkAction {
     case .fails(.http(let status, nil)): ["\(status)"]
     case .fails(.http(let status, let seconds?)): ["\(status)", "retry-after=\(seconds)"]
     case .session(let answer): [answer.rawValue]
+    case .sessionAgain(let answer): [answer.rawValue, "(again)"]
     case .reset(.notConnected): ["ENOTCONN"]
     case .finish(let code), .serverClose(let code): code.map { ["\($0)"] } ?? []
     case .viability(let viable): ["\(viable)"]
@@ -183,7 +184,8 @@ extension ProviderAction {
     switch self {
     case .asked: nil
     case .answers(let answer): answer.word
-    case .answersLate(let answer, let epoch): [answer.word, "\(epoch)"].joined
+    case .answersLate(let answer, let epoch):
+      [answer.word, epoch.map { "\($0)" } ?? "(again)"].joined
     }
   }
 }

@@ -202,6 +202,8 @@ extension Network {
       links[place].isSessionMute = true
       return answer(.opened)
     case .session(let answer): return apply(answer, to: place)
+    // Heard as it comes: it finds nobody who asks.
+    case .sessionAgain: return []
     case .fails, .reset, .finish, .serverClose: return end(place, answer(action.event))
     case .goSilent:
       links[place].isSilent = true
@@ -241,7 +243,8 @@ extension NetworkAction {
   fileprivate var isOfOpenLink: Bool {
     switch self {
     case .goSilent, .viability: true
-    case .open, .openBare, .hang, .fails, .session, .reset, .finish, .serverClose, .message, .pong,
+    case .open, .openBare, .hang, .fails, .session, .sessionAgain, .reset, .finish, .serverClose,
+      .message, .pong,
       .acknowledge, .writable, .drainRequested, .betterPath:
       false
     }
@@ -259,7 +262,7 @@ extension NetworkAction {
     case .fails(let cause): .failed(cause)
     case .reset(let error): .failed(.system(error))
     case .finish(let code), .serverClose(let code): .closed(code)
-    case .hang, .session, .goSilent, .message, .acknowledge: .received(byteCount: 1)
+    case .hang, .session, .sessionAgain, .goSilent, .message, .acknowledge: .received(byteCount: 1)
     case .pong: .pong(1)
     case .writable(let writable): .writabilityChanged(writable)
     case .viability(let viable): .viabilityChanged(viable)

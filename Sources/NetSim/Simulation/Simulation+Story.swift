@@ -94,13 +94,16 @@ extension Simulation {
       network.providerAnswers.append((given, place))
       answer(network.answerRequest())
     case .answersLate(let given, let epoch):
-      try input(.credentials(epoch, given), observe)
+      try input(.credentials(epoch ?? network.lastEpoch, given), observe)
     }
   }
 
   mutating func take(
     _ action: NetworkAction, _ aim: Aim, repeats: Int, place: Int, _ observe: (Event) -> Void
   ) throws {
+    if case .sessionAgain(let answer) = action {
+      return try input(.session(network.lastEpoch, answer.event), observe)
+    }
     // In a drawn story an attempt that was not made yet has no answer that could wait for it.
     if story.isDrawn, case .generation(let number) = aim, Epoch(number) > network.lastEpoch {
       return network.unborn.append(place)

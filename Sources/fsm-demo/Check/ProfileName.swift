@@ -24,7 +24,8 @@ enum ProfileName: String, CaseIterable {
 }
 
 extension DelimiterFraming {
-  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, pings among them.
+  /// The protocol of `serve`, over which scenarios are run: lines that are echoed, and pings among
+  /// them.
   static func ofScenarios() throws(FramingError) -> DelimiterFraming {
     try DelimiterFraming(delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
   }

@@ -42,6 +42,11 @@ package struct RegressionTest {
       """
   }
 
+  /// What its file imports, as a list.
+  var imports: String {
+    "Foundation, NetSim" + (scenario.over == .bytes ? ", Testing and Transports" : " and Testing")
+  }
+
   private var run: [String] {
     switch scenario.over ?? .machine {
     case .machine:
