@@ -145,9 +145,9 @@ bug timer-left-armed connection $runtime/Connection/Driver.swift \
 bug payload-under-other-id connection $runtime/Connection/PayloadStore.swift \
   'if self[middle].sequence < sequence { low = middle + 1 }' \
   'if self[middle].sequence <= sequence { low = middle + 1 }'
-bug last-byte-unwritten connection $runtime/Stream/StreamLink.swift \
+bug buffered-as-written connection $runtime/Stream/StreamLink.swift \
   'while done < marks.count, marks[done].end <= written { done += 1 }' \
-  'while done < marks.count, marks[done].end <= written + 1 { done += 1 }'
+  'while done < marks.count, marks[done].end <= output.bytes.count { done += 1 }'
 bug partial-write-loses-rest connection $runtime/Stream/StreamLink.swift \
   'case .wrote(let count): written += count' \
   'case .wrote(let count): written += count > 1 && count < output.bytes.count - written ? count + 1 : count'
@@ -155,8 +155,14 @@ bug stream-left-open connection $runtime/Stream/StreamLink.swift \
   'observer = nil
     stream?.close()' 'observer = nil
     if verdict == nil { stream?.close() }'
-bug completion-inside-transition connection $runtime/Connection/Driver.swift \
-  'if let completion { owed.append { completion(result) } }' 'completion?(result)'
+bug completions-lost connection $runtime/Connection/Driver.swift \
+  'while let pending = payloads.removeFirst(in: range) {' \
+  'if let pending = payloads.removeFirst(in: range) {'
+bug cancel-before-send-ignored connection $runtime/Connection/Driver.swift \
+  'if let ticket, ticket.isCancelled {' 'if let ticket, ticket.isCancelled, ticket.id != nil {'
+bug release-without-abort connection $runtime/Connection/Driver.swift \
+  'transport.abort(link.epoch)
+    submit' 'submit'
 bug echo-answers-any connection Sources/Transports/Framing/DelimiterFraming.swift \
   'switch unanswered.popFirst() {' 'switch line.count > 40 ? nil : unanswered.popFirst() {'
 bug tail-dropped connection Sources/Transports/Framing/DelimiterFraming.swift \
@@ -165,7 +171,7 @@ bug tail-dropped connection Sources/Transports/Framing/DelimiterFraming.swift \
   }'
 bug state-untold connection $runtime/Connection/Driver.swift \
   'if machine.phase != phase || machine.primary?.epoch != epoch {' \
-  'if machine.phase != phase {'
+  'if machine.phase != phase && machine.phase != .open || machine.primary?.epoch != epoch {'
 
 echo "plant-check-bugs: $planted planted, $missed not found or not small"
 cd "$root"

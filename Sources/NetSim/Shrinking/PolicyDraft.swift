@@ -78,6 +78,8 @@ struct PolicyDraft {
     { $0.lanes = [Lane(.atMostOnce), Lane(.atLeastOnce, timeToLive: nil)] },
     { draft in if draft.lanes.count > 1 { draft.lanes.removeLast() } },
     { draft in if draft.lanes.count > 1 { draft.lanes.removeFirst() } },
+    { $0.rollover?.dither = .zero }, { $0.rollover?.maxAge = nil },
+    { $0.rollover?.returnAfter = nil },
     { $0.backoff.attemptLimit = nil }, { $0.backoff.elapsedLimit = nil },
     { $0.backoff.jitter = Backoff().jitter }, { $0.backoff.jitter = .none },
     { $0.backoff.strategy = Backoff().strategy }, { $0.backoff.first = Backoff().first },

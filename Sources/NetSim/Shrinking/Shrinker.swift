@@ -31,7 +31,10 @@ public struct Shrinker {
       simplifyPolicy()
       shortenSteps()
       bringForward()
+      joinSends()
+      quietEnd()
       dropPairs()
+      dropUnderOtherSeeds()
       simplifySeed()
     }
   }
@@ -89,6 +92,56 @@ extension Shrinker {
         first -= 1
       }
       second -= 1
+    }
+  }
+
+  /// Messages that are sent by several steps are sent by the first, or by the last of them.
+  private mutating func joinSends() {
+    var second = scenario.steps.count - 1
+    while second > 0 {
+      for first in 0..<second where canJoin(first, second) {
+        let labels = [first, second].compactMap { scenario.steps[$0].arg }.joined(separator: ",")
+        let joined = attempt {
+          $0.steps[first].arg = labels
+          $0.steps.remove(at: second)
+        }
+        if joined { break }
+        let joinedLate = attempt {
+          $0.steps[second].arg = labels
+          $0.steps.remove(at: first)
+        }
+        if joinedLate { break }
+      }
+      second = min(second, scenario.steps.count) - 1
+    }
+  }
+
+  private func canJoin(_ first: Int, _ second: Int) -> Bool {
+    let (one, other) = (scenario.steps[first], scenario.steps[second])
+    return one.ev == "api.send" && other.ev == "api.send" && one.lane == other.lane
+      && one.bytes == other.bytes
+  }
+
+  /// A last step that only makes the story last says so.
+  private mutating func quietEnd() {
+    guard let last = scenario.steps.last, last.ev != "net.noop" else { return }
+    _ = attempt {
+      $0.steps[$0.steps.count - 1] = Scenario.Step(t: last.t, ev: "net.noop")
+    }
+  }
+
+  /// Leaves out a step that only moved what was drawn after it: with other dice it is not needed.
+  private mutating func dropUnderOtherSeeds() {
+    var place = scenario.steps.count - 1
+    while place >= 0, scenario.steps.count > 1 {
+      for seed in 1...16 as ClosedRange<UInt64> {
+        let dropped = attempt {
+          $0.steps.remove(at: place)
+          $0.seed = seed
+        }
+        if dropped { break }
+      }
+      place -= 1
     }
   }
 
