@@ -24,8 +24,8 @@ extension Swarm {
           ? Patience(fastFor: draws.seconds(10, 60), slowWait: draws.seconds(10, 30)) : nil,
         heartbeat: heartbeat, beat: beat, path: path(from: &draws),
         lifecycle: LifecyclePolicy(
-          backgroundGrace: draws.isOn(1, in: 2) ? draws.seconds(0, 5, 30) : nil,
-          idleGrace: draws.isOn(1, in: 2) ? draws.seconds(0, 5, 30) : nil),
+          backgroundGrace: draws.isOn(1, in: 2) ? draws.seconds(0, 0, 5, 30) : nil,
+          idleGrace: draws.isOn(1, in: 2) ? draws.seconds(0, 0, 5, 30) : nil),
         shufflesEndpoints: draws.isOn(1, in: 3),
         sessionDeadline: hasSession ? draws.seconds(2, 5) : nil,
         resumeWindow: hasSession && draws.isOn(1, in: 2) ? draws.seconds(5, 60) : nil,

@@ -63,8 +63,8 @@ extension Swarm {
     switch family {
     // Also the link that a replacement is opened beside.
     case .resets:
-      happen(.reset(draws.one(of: [.connectionReset, .notConnected])), newestOrOpen())
-    case .finishes: happen(.finish(nil), newestOrOpen())
+      happen(.reset(draws.one(of: [.connectionReset, .notConnected])), newestOrElder())
+    case .finishes: happen(.finish(nil), newestOrElder())
     case .closeCodes:
       let codes: [UInt16] = [1000, 1001, 1008, 1011, 1012, 1013, 4001]
       happen(.serverClose(CloseCode(draws.one(of: codes))))
@@ -86,26 +86,26 @@ extension Swarm {
     // Its session stays without an answer for a while.
     if families.contains(.sessions) { happen(.openBare) }
     wait(atMost: 4_000)
-    happen(.reset(.connectionReset), .lastOpened)
-    wait(atMost: 2_000)
-    switch draws.next(through: 5) {
-    case 0, 1: happen(.sessionAgain(draws.one(of: [.ready, .ready, .refused])))
-    case 2: add(.app(.close))
-    case 3:
+    happen(.reset(.connectionReset), .elder)
+    wait(atMost: draws.isOn(1, in: 2) ? 300 : 2_000)
+    switch draws.next(through: 7) {
+    case 0...2: happen(.sessionAgain(draws.one(of: [.ready, .ready, .refused])))
+    case 3: add(.app(.close))
+    case 4, 5:
       add(.environment(.path(.down, isLie: true)))
       wait(atMost: 500)
       happen(.reset(.connectionReset))
-    case 4: add(.device(.lifecycle(.background)))
+    case 6: add(.device(.lifecycle(.background)))
     default: add(.app(.connect(EndpointID(1))))
     }
   }
 
-  private mutating func newestOrOpen() -> Aim { draws.isOn(1, in: 3) ? .lastOpened : .next }
+  private mutating func newestOrElder() -> Aim { draws.isOn(1, in: 3) ? .elder : .next }
 
   /// A link that is let go for a while, and what comes in between.
   private mutating func part() {
     // Sometimes a link so young that the next dial must keep its distance.
-    if draws.isOn(1, in: 3) {
+    if draws.isOn(1, in: 2) {
       add(.app(.reconnect))
       wait(atMost: 500)
     }

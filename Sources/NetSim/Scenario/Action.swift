@@ -72,6 +72,9 @@ enum Aim: Equatable, Sendable {
   case host(String)
   /// `(old)`: the link that was open last.
   case lastOpened
+  /// `(elder)`: the older one of two links, beside which a replacement opens; else the one there
+  /// is.
+  case elder
   /// `(local)`, `(echo)`, `(sync)`, `(closed before established)`: what our own end of the attempt
   /// dialled last brings about, just after it.
   case echo

@@ -163,6 +163,7 @@ extension ActionReader {
     }
     if let host = words.plain.first(where: { cast.hosts.contains($0) }) { return .host(host) }
     if words.hints.contains("old") { return .lastOpened }
+    if words.hints.contains("elder") { return .elder }
     if words.hints.contains("old token") { return .present }
     let echoes = ["local", "echo", "sync", "closed before established"]
     return words.hints.contains(where: { echoes.contains($0) }) ? .echo : .next

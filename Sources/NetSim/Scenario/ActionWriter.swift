@@ -132,6 +132,7 @@ extension NetworkAction {
     case .generation(let number): parts.append("#\(number)")
     case .host(let name): parts.append(name)
     case .lastOpened: parts.append("(old)")
+    case .elder: parts.append("(elder)")
     case .echo: parts.append("(echo)")
     case .present: parts.append("(old token)")
     }

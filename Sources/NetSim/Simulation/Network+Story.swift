@@ -79,7 +79,7 @@ extension Network {
       if isSecond { epoch = lastEpoch }
       // Silence and viability befall the link that was open, and none that is to come.
       if action.isOfOpenLink, lastOpened > Epoch(0) { epoch = lastOpened }
-    case .echo, .host, .present: break
+    case .echo, .host, .present, .elder: break
     }
     guard let epoch, epoch > Epoch(0), epoch <= lastEpoch, place(of: epoch) == nil else {
       return nil
@@ -161,6 +161,7 @@ extension Network {
     case .next: true
     case .generation(let number): link.epoch == Epoch(number)
     case .lastOpened: link.epoch == lastOpened
+    case .elder: link.epoch == links.first?.epoch
     case .host(let name):
       hosts.firstIndex { $0.name == name } == Int(link.endpoint.rawValue)
     case .echo, .present: false
@@ -170,6 +171,7 @@ extension Network {
   /// The place of the newest link that an action is aimed at.
   private func target(of aim: Aim) -> Int? {
     if aim == .present { return links.indices.last }
+    if aim == .elder { return links.indices.first }
     return links.lastIndex { admits(aim, $0) }
   }
 
