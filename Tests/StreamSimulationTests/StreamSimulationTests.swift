@@ -95,6 +95,29 @@ private struct BentFraming: ProtocolEngine {
     return try StreamSimulation(scenario(steps), seed: 1) { framing }.run(observe)
   }
 
+  /// What an engine is made with, to see whether a run is still there.
+  private final class Token: Sendable {}
+
+  @Test("I18: a run that is watched leaves nothing of itself behind")
+  func nothingLeft() throws {
+    weak var left: Token?
+    let framing = try Self.framing()
+    let steps = [
+      Self.step(0, "api.connect"), Self.step(1, "api.send", "a", lane: 1),
+      Self.step(2, "net.rst"), Self.step(9, "api.close"),
+    ]
+    var seen = 0
+    do {
+      let token = Token()
+      left = token
+      let run = try StreamSimulation(Self.scenario(steps), seed: 1) {
+        withExtendedLifetime(token) { framing }
+      }
+      _ = try run.run { _ in seen += 1 }
+    }
+    #expect(seen > 5 && left == nil)
+  }
+
   private static func step(
     _ t: Double, _ ev: String, _ arg: String? = nil, lane: UInt8? = nil, bytes: UInt32? = nil
   ) -> Scenario.Step {

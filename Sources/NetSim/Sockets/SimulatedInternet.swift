@@ -68,7 +68,8 @@ public final class SimulatedInternet: @unchecked Sendable {
     devices[host, default: Device()].pathChanged.append(handler)
   }
 
-  /// Tells of every fault that befalls from now on, at that moment.
+  /// Tells of every fault that befalls from now on, at that moment. The handler is kept: one that
+  /// needs this internet holds it weakly.
   public func observeFaults(_ handler: @escaping (Fault) -> Void) { faultHandlers.append(handler) }
 
   /// Tells of every segment that leaves or reaches a host over connections that it dials from now

@@ -37,7 +37,9 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
       StreamBooks(story.messages, lanes: story.policy.lanes, heartbeats: heartbeats()), on: loop,
       observe)
     if log.isWatched {
-      world.observeFaults { log.note(world.snapshot.words(for: $0)) }
+      world.observeFaults { [weak world] fault in
+        if let world { log.note(world.snapshot.words(for: fault)) }
+      }
     }
     if let capture { world.observeSegments(of: stage.client, capture) }
     let server = SimulatedServer(

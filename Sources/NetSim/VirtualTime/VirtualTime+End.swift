@@ -84,6 +84,8 @@ extension VirtualTime {
     guard escapes.answer == .endedWell else { return }
     CapturedTasks.remove(book.capturedIDs)
     loops = []
+    // Its records hold the loops, and those this.
+    book = TaskBook()
     for job in late { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
   }
 }

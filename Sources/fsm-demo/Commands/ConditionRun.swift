@@ -54,8 +54,9 @@ struct ConditionRun {
       internet, host: stage.server, port: stage.port, service: stage.service,
       engine: { SimulatedProtocol() }, respond: { _, _ in })
     telling.writer.begin(policy: policy, seed: seed)
-    internet.observeFaults {
-      telling.writer.note(internet.snapshot.words(for: $0), at: loop.now)
+    internet.observeFaults { [weak internet] fault in
+      guard let internet else { return }
+      telling.writer.note(internet.snapshot.words(for: fault), at: loop.now)
     }
     if telling.writer.captures {
       internet.observeSegments(of: stage.client) { telling.writer.packet($0) }
