@@ -76,7 +76,7 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     count += 1
     let epoch = Epoch(count)
     let link = StreamLink<SimulatedStream, Engine>(
-      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, observer: self)
+      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, observer: Relay(self))
     link.whenOver = { [weak self] in self?.links.removeAll { $0.epoch == epoch } }
     link.stream = stream
     links.append(link)
@@ -94,11 +94,19 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
   }
 }
 
-extension SimulatedServer: TransportObserver {
-  public func transport(_ epoch: Epoch, reports event: TransportEvent) {}
+extension SimulatedServer {
+  /// What links hold in place of the server: else one whose client fell silent would keep the
+  /// server, which keeps it.
+  private final class Relay: TransportObserver {
+    private weak var server: SimulatedServer?
 
-  public func transport(_ epoch: Epoch, received message: Message) {
-    guard let link = links.first(where: { $0.epoch == epoch }) else { return }
-    respond(message, client(link))
+    init(_ server: SimulatedServer) { self.server = server }
+
+    func transport(_ epoch: Epoch, reports event: TransportEvent) {}
+
+    func transport(_ epoch: Epoch, received message: Message) {
+      guard let server, let link = server.links.first(where: { $0.epoch == epoch }) else { return }
+      server.respond(message, server.client(link))
+    }
   }
 }
