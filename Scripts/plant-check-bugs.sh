@@ -173,6 +173,10 @@ bug state-untold connection $runtime/Connection/Driver.swift \
   'if machine.phase != phase || machine.primary?.epoch != epoch {' \
   'if machine.phase != phase && machine.phase != .open || machine.primary?.epoch != epoch {'
 
+if [ "$wanted" != "  " ] && [ "$planted" != "$(wc -w <<< "$wanted")" ]; then
+  echo "plant-check-bugs: not every name is that of a bug"
+  exit 64
+fi
 echo "plant-check-bugs: $planted planted, $missed not found or not small"
 cd "$root"
 [ "$missed" = 0 ]

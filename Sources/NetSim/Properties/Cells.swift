@@ -113,7 +113,8 @@ extension Cells {
       }
     }
     for (place, count) in changes.enumerated() {
-      let phases = [place / 100, place / 10 % 10, place % 10].map { Phase.allCases[$0] }
+      let places = [place / Self.phases / Self.phases, place / Self.phases, place]
+      let phases = places.map { Phase.allCases[$0 % Self.phases] }
       guard phases.allSatisfy(range.phases.contains) else { continue }
       cells.append((.change(phases[0], phases[1], phases[2]), count))
     }

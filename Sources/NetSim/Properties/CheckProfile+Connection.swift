@@ -3,7 +3,7 @@ public import ConnectionFSM
 extension CheckProfile {
   /// The connection that ships, over a protocol engine, over a simulated internet of bytes: it
   /// checks the driver, the payloads, the link over the stream and the engine as well, and is some
-  /// hundred times slower than ``machine``.
+  /// forty times slower than ``machine``.
   ///
   /// - Parameter engine: Makes an engine for each end of each link, as ``StreamSimulation`` wants
   ///   it.

@@ -12,7 +12,8 @@ extension Policy {
     // The backlog leaves in bursts.
     if let pacing {
       let messages = lanes.reduce(0) { $0 + Int64($1.countLimit) }
-      bound = bound + .nanoseconds(pacing.interval.nanoseconds * messages)
+      let (span, overflow) = pacing.interval.nanoseconds.multipliedReportingOverflow(by: messages)
+      bound = bound + .nanoseconds(overflow ? .max / 4 : span)
     }
     return bound + .seconds(5)
   }
@@ -22,7 +23,7 @@ extension Policy {
     guard let heartbeat else { return .zero }
     let interval = TimeSpan.nanoseconds(
       heartbeat.interval.nanoseconds / 100 * Int64(heartbeat.stretch))
-    let answers = heartbeat.timeout.nanoseconds * Int64(heartbeat.misses + 1)
+    let answers = heartbeat.timeout.nanoseconds * (Int64(heartbeat.misses) + 1)
     return interval + .nanoseconds(answers) + path.suspectTimeout + (beat?.interval ?? .zero)
   }
 

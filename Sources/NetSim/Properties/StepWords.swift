@@ -20,7 +20,7 @@ enum StepWords {
     "dev.foreground", "dev.suspend", "net.path_down", "net.path_up", "net.path_change",
     "net.server_down", "net.server_up", "net.server_mute", "net.server_finish",
     "net.server_cut", "net.rst", "net.fin", "net.crash", "net.restart",
-    "net.silent_drop", "net.cut", "net.block", "net.unblock", "net.deaf", "net.heard",
+    "net.silent_drop", "net.cut", "net.down", "net.block", "net.unblock", "net.deaf", "net.heard",
     "net.local_fail", "net.local_ok", "net.dns_fail", "net.dns_timeout", "net.dns_slow",
     "net.dns_moved", "net.dns_ok", "net.heal",
   ]

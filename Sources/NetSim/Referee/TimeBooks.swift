@@ -132,7 +132,7 @@ extension TimeBooks {
 // MARK: Deadlines
 
 extension TimeBooks {
-  /// No phase outlasts what limits it, and no message its time to live.
+  /// No phase outlasts what limits it.
   private func judgeDeadline(
     of machine: Machine, in phase: Phase, at now: Instant
   ) throws(Violation) {

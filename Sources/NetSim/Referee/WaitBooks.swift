@@ -158,7 +158,9 @@ extension Backoff {
     var step = base.nanoseconds
     switch strategy {
     case .constant, .table: break
-    case .linear: step *= Int64(min(failures, 1_000_000) + 1)
+    case .linear:
+      let (product, overflow) = step.multipliedReportingOverflow(by: Int64(failures) + 1)
+      step = overflow ? cap.nanoseconds : product
     case .exponential(let percent):
       for _ in 0..<failures where step < cap.nanoseconds {
         step = Int64((Double(step) * Double(percent) / 100).rounded(.down))

@@ -43,7 +43,7 @@ public struct Shrinker {
   private var score: Int {
     scenario.steps.reduce(0) { sum, step in
       sum + 100 + (step.arg?.utf8.count ?? 0) + (step.lane == nil ? 0 : 5)
-        + (step.bytes == nil ? 0 : 5) + Int(min(step.t, 1e6))
+        + (step.bytes == nil ? 0 : 5) + Int(max(0, min(step.t, 1e6)))
     }
   }
 

@@ -63,6 +63,7 @@ extension Simulation {
   }
 
   private mutating func heal(_ observe: (Event) -> Void) throws {
+    network.moot += callbacks.map { $0 + 1 }
     callbacks = []
     answer(network.healed())
     try take(.wake, observe)

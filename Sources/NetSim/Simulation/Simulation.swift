@@ -260,10 +260,13 @@ extension Simulation {
       .serverPing(epoch), at: now + heartbeat.interval, by: Actor.network.rawValue)
   }
 
+  private func hasUnread(_ epoch: Epoch) -> Bool { unread.contains { $0.0 == epoch } }
+
   private mutating func serverPing(on epoch: Epoch, _ observe: (Event) -> Void) throws {
     guard let place = network.place(of: epoch) else { return }
     expectServerPing(on: epoch)
-    guard network.isServed(network.links[place]) else { return }
+    // One that waits unread says as much as many.
+    guard network.isServed(network.links[place]), !(isAsleep && hasUnread(epoch)) else { return }
     try hear(.transport(.received(byteCount: 1)), of: epoch, observe)
   }
 }

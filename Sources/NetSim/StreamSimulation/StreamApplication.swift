@@ -113,6 +113,9 @@ extension StreamApplication {
     callbacks.append((moment, calls))
   }
 
+  /// What waits for a callback is not called any more.
+  func forgetCallbacks() { callbacks = [] }
+
   /// The connection tells of a step.
   func hears(_ record: TraceRecord) {
     guard !callbacks.isEmpty else { return }

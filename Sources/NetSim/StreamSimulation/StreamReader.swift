@@ -5,7 +5,11 @@ import ConnectionFSM
 struct StreamReader {
   private let stage = StreamStage(seed: 0)
   private let lanes: Int
-  private var labels: Set<String> = []
+  private var known: Set<String> = []
+  /// How many bytes all messages have so far.
+  private var byteCount = 0
+
+  private static let byteLimit = 64 << 20
   private var latency = TimeSpan.milliseconds(1)...TimeSpan.milliseconds(1)
   /// Lost packets in ten thousand.
   private var loss = 0
@@ -96,11 +100,18 @@ extension StreamReader {
     // One lane too many may be asked for: its messages are rejected.
     guard lane <= lanes else { throw reader.error("there are \(lanes) lanes, from 0 on") }
     var messages: [StreamMessage] = []
-    for label in try reader.labels(of: text) {
+    let labels = try reader.labels(of: text)
+    // Every payload is made when the story is read: what it must match is known before it is sent.
+    let (sum, overflow) = labels.count.multipliedReportingOverflow(by: Int(reader.step.bytes ?? 0))
+    byteCount += overflow ? Self.byteLimit : sum
+    guard byteCount <= Self.byteLimit else {
+      throw reader.error("a story may send \(Self.byteLimit) bytes in all; write fewer, or smaller")
+    }
+    for label in labels {
       guard label.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
         throw reader.error("“\(label)” is no label; write words: a, a,b or m1..m25")
       }
-      guard labels.insert(label).inserted else {
+      guard known.insert(label).inserted else {
         throw reader.error("“\(label)” was sent before; give each message a label of its own")
       }
       messages.append(

@@ -142,6 +142,7 @@ extension StreamRun {
       case .mark: break
       }
     }
+    if let health { await judgeHealth(health, loop, log) }
   }
 
   private func befall(_ fault: Fault, _ world: SimulatedInternet) {
@@ -164,7 +165,11 @@ extension StreamRun {
     _ application: StreamApplication
   ) {
     for fault in faults { befall(fault, world) }
-    onDevice(world, stage) { application.change(.foreground) }
+    onDevice(world, stage) {
+      application.forgetCallbacks()
+      application.change(.foreground)
+      application.call(.demand(true))
+    }
     guard isConnected, let bound = story.policy.timeToHealth else {
       return
     }

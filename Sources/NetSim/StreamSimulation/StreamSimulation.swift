@@ -137,7 +137,9 @@ struct StreamStory: Sendable {
     buffer = reader.buffer
     messages = steps.flatMap(\.action.messages)
     let end = steps.last.map { $0.at - .origin } ?? .zero
-    limit = end + policy.closeDeadline + policy.drainDeadline + .seconds(60)
+    limit =
+      end + (policy.timeToHealth ?? .zero) + policy.closeDeadline + policy.drainDeadline
+      + .seconds(60)
   }
 }
 

@@ -66,7 +66,6 @@ struct StreamDraw {
   private mutating func conclude(_ policy: Policy) {
     let healed = Self.healedAt + 0.001
     add(healed, "net.heal")
-    add(healed, "api.demand", "true")
     // Wanted again, if it closed or gave up.
     add(healed, "api.connect")
     add(healed + 0.9, "api.send", "last", lane: policy.lanes.count > 1 ? 1 : 0)

@@ -100,8 +100,8 @@ struct CheckCommand: Command {
 
   private func conclude(_ report: CheckReport) throws(Failure) {
     let summary = report.summary
-    if let summaryPath { try SummaryFile.write(summary, to: summaryPath) }
     Console.print(report.text)
+    if let summaryPath { try SummaryFile.write(summary, to: summaryPath) }
     guard !summary.failures.isEmpty else { return }
     // A summary is of a known profile: one was run, or read.
     let profile = try (ProfileName(rawValue: summary.profile) ?? .machine).profile()

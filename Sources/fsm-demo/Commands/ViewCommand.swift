@@ -38,7 +38,7 @@ struct ViewCommand: Command {
       throw file.problem("\(error)")
     }
     let title = path.split(separator: "/").last.map(String.init) ?? path
-    var writer = try RunWriter(options, title: title, seed: header.seed)
+    var writer = try RunWriter(options, title: title, seed: header.seed, reading: path)
     // What could be read is shown also of a damaged file.
     defer { writer.finish() }
     writer.begin(policy: header.policy, seed: header.seed)

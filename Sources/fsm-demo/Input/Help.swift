@@ -199,7 +199,8 @@ enum Help {
     and shown as a story, a trace and a Swift test.
 
       --seeds A..B     from A to B, both run; one number is that seed alone (default 0..9999)
-      --jobs N         threads (default: one a core); the result is the same whatever N
+      --jobs N         threads (default: one a core); without --fail-fast the result is the same
+                       whatever N
       --profile NAME   machine: the machine alone, with a referee as its owner (default);
                        connection: a Connection over lines over simulated bytes, its runtime and
                        framing with it, some forty times slower

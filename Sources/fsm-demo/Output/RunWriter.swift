@@ -60,8 +60,16 @@ struct RunWriter: Sendable {
   private var capture: PacketCapture?
 
   /// Opens the output.
-  init(_ options: RunOptions, title: String, seed: UInt64) throws(Failure) {
-    output = if let path = options.path { try Output(file: path) } else { .standard }
+  /// - Parameter source: The file that is read meanwhile.
+  init(
+    _ options: RunOptions, title: String, seed: UInt64, reading source: String? = nil
+  ) throws(Failure) {
+    output =
+      if let path = options.path {
+        try Output(file: path, insteadOf: source)
+      } else {
+        .standard
+      }
     switch options.format {
     case .text: lines = TraceWriter(.text, to: output)
     case .jsonl: lines = TraceWriter(.jsonl, to: output)

@@ -1,4 +1,5 @@
 import ConnectionFSM
+import Foundation
 import NetSim
 import Testing
 
@@ -113,5 +114,40 @@ struct TimeBooksTests {
     let found = try Self.objection(
       try Self.policy { $0.timeout = .milliseconds(1_000) }, Self.unanswered)
     #expect(found?.finding == "gave #1 up on a timer that came late, and asked no more")
+  }
+}
+
+@Suite("Stories at the limits")
+struct ExtremeStoryTests {
+  private static func run(_ policy: String, _ steps: String) throws -> Int {
+    let json =
+      #"{ "version": 1, "name": "s", "seed": 1, "policy": \#(policy), "steps": [\#(steps)] }"#
+    let scenario = try JSONDecoder().decode(Scenario.self, from: Data(json.utf8))
+    var run = try Simulation(scenario, seed: 1)
+    try run.run()
+    return run.dials.count
+  }
+
+  @Test("I6: a base of a year that the cap cuts is judged for any number of failures")
+  func longBase() throws {
+    let policy = #"""
+      { "backoff": { "strategy": "linear", "first": 0, "base": 31536000, "cap": 1, "jitter": "none" },
+        "minimumDialSpacing": 0 }
+      """#
+    let steps = #"""
+      { "t": 0, "ev": "api.connect" }, { "t": 0, "ev": "net.refuse", "arg": "repeat=400" },
+      { "t": 2000, "ev": "net.noop" }
+      """#
+    #expect(try Self.run(policy, steps) == 401)
+  }
+
+  @Test("a device that sleeps for years keeps one ping of its server unread")
+  func longSleep() throws {
+    let policy = #"{ "heartbeat": { "interval": 3600, "timeout": 10, "isServerDriven": true } }"#
+    let steps = #"""
+      { "t": 0, "ev": "net.server_up" }, { "t": 0, "ev": "api.connect" },
+      { "t": 1, "ev": "dev.sleep" }, { "t": 900000000, "ev": "dev.wake" }
+      """#
+    #expect(try Self.run(policy, steps) == 1)
   }
 }
