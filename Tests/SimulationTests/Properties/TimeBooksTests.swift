@@ -131,8 +131,9 @@ struct ExtremeStoryTests {
   @Test("I6: a base of a year that the cap cuts is judged for any number of failures")
   func longBase() throws {
     let policy = #"""
-      { "backoff": { "strategy": "linear", "first": 0, "base": 31536000, "cap": 1, "jitter": "none" },
-        "minimumDialSpacing": 0 }
+      { "minimumDialSpacing": 0,
+        "backoff": {
+          "strategy": "linear", "first": 0, "base": 31536000, "cap": 1, "jitter": "none" } }
       """#
     let steps = #"""
       { "t": 0, "ev": "api.connect" }, { "t": 0, "ev": "net.refuse", "arg": "repeat=400" },
