@@ -1,4 +1,5 @@
 import ConnectionFSM
+import Foundation
 import NetSim
 import Testing
 import Transports
@@ -93,6 +94,16 @@ private struct BentFraming: ProtocolEngine {
   ) throws -> StreamSimulation<DelimiterFraming>.Report {
     let framing = try framing()
     return try StreamSimulation(scenario(steps), seed: 1) { framing }.run(observe)
+  }
+
+  @Test("I11: an echo is read though its link is let go of for what it acknowledged")
+  func lostEcho() throws {
+    let url = try #require(
+      Bundle.module.url(forResource: "Fixtures/lost-echo", withExtension: "json"))
+    let scenario = try JSONDecoder().decode(Scenario.self, from: Data(contentsOf: url))
+    let framing = try Self.framing()
+    let report = try StreamSimulation(scenario, seed: scenario.seed) { framing }.run()
+    #expect(report.outcomes.contains("m41 acknowledged"))
   }
 
   /// What an engine is made with, to see whether a run is still there.

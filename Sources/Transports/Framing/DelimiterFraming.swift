@@ -174,8 +174,9 @@ public struct DelimiterFraming: ProtocolEngine, Sendable {
     case .ping(let number):
       return output.events.append(.pong(number))
     case .message(let id):
-      // First, so that whoever acts on the message finds it acknowledged.
-      output.events.append(.acknowledged(through: id))
+      // The line first: with what it acknowledges a link may be done, and is then let go of.
+      output.events.append(.message(Message(bytes: line, kind: .text)))
+      return output.events.append(.acknowledged(through: id))
     case nil:
       if let pongLine, line.prefix(length).elementsEqual(pongLine) {
         if let lastPing { output.events.append(.pong(lastPing)) }

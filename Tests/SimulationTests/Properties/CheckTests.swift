@@ -36,7 +36,7 @@ struct CheckTests {
   // and take the digest that it prints. A change that was to change nothing must leave it alone.
   @Test("do the same on every machine, in debug and release: the digest of seeds 0 to 999")
   func digest() {
-    #expect(Self.reports.first.digest == 16_578_842_823_078_251_689)
+    #expect(Self.reports.first.digest == 6_828_461_358_513_496_541)
   }
 
   @Test("run from their files as they ran when they were drawn: 300 of them")
