@@ -84,8 +84,9 @@ extension VirtualTime {
     guard escapes.answer == .endedWell else { return }
     CapturedTasks.remove(book.capturedIDs)
     loops = []
-    // Its records hold the loops, and those this.
+    // What holds the loops, which hold this: the records of tasks, and what was served last.
     book = TaskBook()
+    batch = []
     for job in late { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
   }
 }

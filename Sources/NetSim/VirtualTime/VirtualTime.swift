@@ -32,7 +32,7 @@ public final class VirtualTime: @unchecked Sendable {
   /// What the timetable held when it was looked through for what is left.
   var alarmsLeft: [Alarm] = []
   /// What is served in this turn.
-  private var batch: [Alarm] = []
+  var batch: [Alarm] = []
   /// The line of what is ready: taken out from the front, and emptied as a whole.
   @exclusivity(unchecked) var ready: [ReadyWork?] = []
   @exclusivity(unchecked) private var nextReady = 0

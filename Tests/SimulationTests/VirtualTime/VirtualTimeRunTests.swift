@@ -144,4 +144,18 @@ struct VirtualTimeRunTests {
     }
     #expect(journal.all == ["0.0 first", "0.0 second", "0.0 third"])
   }
+
+  @Test("I18: a simulation that ended well is gone, with its loops and what it knew of tasks")
+  func nothingLeft() throws {
+    weak var time: VirtualTime?
+    weak var device: SimulatedEventLoop?
+    try VirtualTime.run { loop in
+      time = loop.time
+      let other = loop.time.makeLoop()
+      device = other
+      await Task { try? await loop.clock.sleep(for: .seconds(1)) }.value
+      await other.task("elsewhere") { try? await other.clock.sleep(for: .seconds(1)) }.value
+    }
+    #expect(time == nil && device == nil)
+  }
 }
