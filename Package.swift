@@ -21,8 +21,17 @@ let package = Package(
     .target(name: "ConnectionFSM", swiftSettings: strict),
     .target(name: "NetSim", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .systemLibrary(name: "CEventLoop", path: "Sources/CEventLoop"),
+    .systemLibrary(
+      name: "COpenSSL", path: "Sources/COpenSSL", pkgConfig: "openssl",
+      providers: [.apt(["libssl-dev"])]),
+    .systemLibrary(
+      name: "CZlib", path: "Sources/CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .target(
-      name: "Transports", dependencies: ["ConnectionFSM", "CEventLoop"], swiftSettings: strict),
+      name: "Transports",
+      dependencies: [
+        "ConnectionFSM", "CEventLoop", "CZlib",
+        .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
+      ], swiftSettings: strict),
     .executableTarget(
       name: "fsm-demo", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       swiftSettings: strict),

@@ -157,6 +157,8 @@ struct ClassificationTests {
       .loading(.clientCertificateRejected), .loading(.clientCertificateRequired)),
     Row("T +cap 10", .loading(.other)),
     Row("T", .timedOut(.connect), .timedOut(.login), .timedOut(.pong), .timedOut(.credentials)),
+    Row(
+      "T", .timedOut(.resolution), .timedOut(.handshake), .timedOut(.read), .timedOut(.write)),
     Row("T +cap 3", .slowConsumer),
     Row("X +cap 1", .protocolError),
   ]

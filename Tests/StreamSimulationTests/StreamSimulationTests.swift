@@ -50,12 +50,12 @@ private struct BentFraming: ProtocolEngine {
     if bug != .neverEnds { base.receiveEnd(at: now, into: &output) }
   }
 
-  mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput) {
+  mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
     base.send(message, id: id, into: &output)
     if bug == .losesLastByteWritten, message.bytes.count > 20 {
       output.bytes.remove(at: output.bytes.count - 2)
     }
-    if bug == .acknowledgesAtOnce { output.events.append(.acknowledged(through: id)) }
+    if bug == .acknowledgesAtOnce, let id { output.events.append(.acknowledged(through: id)) }
   }
 
   mutating func ping(_ number: UInt32, into output: inout EngineOutput) {

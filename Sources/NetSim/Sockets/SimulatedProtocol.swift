@@ -21,6 +21,9 @@ public struct SimulatedProtocol: ProtocolEngine, Sendable {
   /// ever longer ones.
   public static let maximumLength = 16 << 20
 
+  /// In place of the id of a message without one; no policy has so many lanes.
+  private static let nobody = MessageID(lane: LaneID(.max), sequence: 0)
+
   private let acknowledges: Bool
   private var pending: [UInt8] = []
   private var isFinished = false
@@ -66,7 +69,7 @@ public struct SimulatedProtocol: ProtocolEngine, Sendable {
     let id = MessageID(lane: LaneID(pending[start + 1]), sequence: sequence)
     switch kind {
     case .text, .binary:
-      if acknowledges { append(.acknowledgement, id, [], &output) }
+      if acknowledges, id != Self.nobody { append(.acknowledgement, id, [], &output) }
       let message = Message(bytes: Array(payload), kind: kind == .text ? .text : .binary)
       output.events.append(.message(message))
     case .acknowledgement: output.events.append(.acknowledged(through: id))
@@ -89,8 +92,8 @@ public struct SimulatedProtocol: ProtocolEngine, Sendable {
     output.events.append(pending.isEmpty ? .closed(nil) : .failed(.truncated))
   }
 
-  public mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput) {
-    append(message.kind == .text ? .text : .binary, id, message.bytes, &output)
+  public mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
+    append(message.kind == .text ? .text : .binary, id ?? Self.nobody, message.bytes, &output)
   }
 
   public mutating func ping(_ number: UInt32, into output: inout EngineOutput) {

@@ -214,9 +214,9 @@ struct WatchedEngine<Base: ProtocolEngine>: ProtocolEngine {
     watching(&output) { $0.receiveEnd(at: now, into: &$1) }
   }
 
-  mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput) {
+  mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
     watching(&output) { $0.send(message, id: id, into: &$1) }
-    watch.sent(message, id)
+    if let id { watch.sent(message, id) }
   }
 
   mutating func ping(_ number: UInt32, into output: inout EngineOutput) {

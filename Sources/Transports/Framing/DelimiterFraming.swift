@@ -24,6 +24,7 @@ public struct DelimiterFraming: ProtocolEngine, Sendable {
   private enum Sent: Sendable {
     case message(MessageID)
     case ping(UInt32)
+    case unidentified
   }
 
   private let delimiter: [UInt8]
@@ -119,9 +120,9 @@ public struct DelimiterFraming: ProtocolEngine, Sendable {
     output.events.append(rest.isEmpty ? .closed(nil) : .failed(.truncated))
   }
 
-  public mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput) {
+  public mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
     guard problem(with: message.bytes) == nil else { return fail(&output) }
-    write(message.bytes, .message(id), &output)
+    write(message.bytes, id.map { .message($0) } ?? .unidentified, &output)
   }
 
   public mutating func ping(_ number: UInt32, into output: inout EngineOutput) {
@@ -177,6 +178,7 @@ public struct DelimiterFraming: ProtocolEngine, Sendable {
       // The line first: with what it acknowledges a link may be done, and is then let go of.
       output.events.append(.message(Message(bytes: line, kind: .text)))
       return output.events.append(.acknowledged(through: id))
+    case .unidentified: break
     case nil:
       if let pongLine, line.prefix(length).elementsEqual(pongLine) {
         if let lastPing { output.events.append(.pong(lastPing)) }

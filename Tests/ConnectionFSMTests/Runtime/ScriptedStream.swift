@@ -85,7 +85,7 @@ struct ScriptedEngine: ProtocolEngine {
     output.events.append(.closed(nil))
   }
 
-  mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput) {
+  mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
     if message.text == script.failsAt {
       isOver = true
       output.events.append(.failed(.system(.connectionReset)))

@@ -27,8 +27,9 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
     for event in duringOpen(epoch) { observer.transport(epoch, reports: event) }
   }
 
-  func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool) {
+  func send(_ message: Message, id: MessageID?, on epoch: Epoch, more: Bool) {
     orders.append("send \(epoch) \(message.text)\(more ? " +" : "")")
+    guard let id else { return }
     sent.append(id)
     for event in duringSend(epoch, id) { observer?.transport(epoch, reports: event) }
   }

@@ -38,9 +38,9 @@ private final class TinyTransport: Transport {
     }
   }
 
-  func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool) {
+  func send(_ message: Message, id: MessageID?, on epoch: Epoch, more: Bool) {
     soon(epoch) {
-      $0.transport(epoch, reports: .written(through: id))
+      if let id { $0.transport(epoch, reports: .written(through: id)) }
       $0.transport(epoch, received: message)
     }
   }

@@ -68,6 +68,14 @@ public enum Timeout: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case pong
   /// The credentials provider did not answer in time.
   case credentials
+  /// The host name was not resolved within the limit that the dialer has for it.
+  case resolution
+  /// A handshake below the protocol (TLS, a proxy's) took longer than the limit that it has.
+  case handshake
+  /// A read that was asked for was not done in time.
+  case read
+  /// What was to be written was not taken in time.
+  case write
 }
 
 /// What the retry rule makes of a cause.

@@ -20,6 +20,8 @@ public enum Rejection: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case full
   /// The message alone is larger than the lane.
   case tooLarge
+  /// There is no open link, and the lane admits nothing that would wait (``Lane/Admission``).
+  case notOpen
   /// The policy has no such lane.
   case noSuchLane
   /// The outage has lasted so long that the machine holds no messages (``Patience``).

@@ -15,6 +15,9 @@ extension Machine {
     guard queue.has(lane) || queue.make(policy.lanes, for: lane) else {
       return .rejected(.noSuchLane)
     }
+    if link.stage != .open, policy.lanes[Int(lane.rawValue)].admission == .whileOpen {
+      return .rejected(.notOpen)
+    }
     let expiry = queue.nextExpiry
     // The timer may be late (a loaded loop, a sleep): what has outlived its time holds no place.
     queue.expire(at: now, into: &effects)

@@ -17,6 +17,15 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
     case dropOldest
   }
 
+  /// Whether messages may wait for a link.
+  public enum Admission: UInt8, CaseIterable, BitwiseCopyable, Sendable {
+    /// What is offered without an open link waits for one.
+    case always
+    /// What is offered without an open link is rejected at the door. What an open link cannot take
+    /// at once waits; if the link ends before, it waits for the next.
+    case whileOpen
+  }
+
   /// The promise.
   public var delivery: Delivery
   /// How long after it was offered a message may still be given to a link; nil for ever. Default 20
@@ -40,6 +49,8 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
   /// Down to how many live messages the pressure lasts; below ``highWater``, so that it does not
   /// flicker. Default 0.
   public var lowWater: UInt32
+  /// Whether messages may be offered without an open link. Default always.
+  public var admission: Admission
 
   /// Makes a lane.
   public init(
@@ -50,7 +61,8 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
     overflow: Overflow = .reject,
     window: UInt32 = 64,
     highWater: UInt32 = .max,
-    lowWater: UInt32 = 0
+    lowWater: UInt32 = 0,
+    admission: Admission = .always
   ) {
     self.delivery = delivery
     self.timeToLive = timeToLive
@@ -60,6 +72,7 @@ public struct Lane: Equatable, BitwiseCopyable, Sendable {
     self.window = window
     self.highWater = highWater
     self.lowWater = lowWater
+    self.admission = admission
   }
 
   func validate() throws(PolicyError) {

@@ -15,6 +15,11 @@ extension Lane.Delivery: Codable {
   public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
 }
 
+extension Lane.Admission: Codable {
+  public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
+  public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
+}
+
 extension Lane.Overflow: Codable {
   public init(from decoder: any Decoder) throws { self = try decoder.decodeCase() }
   public func encode(to encoder: any Encoder) throws { try encoder.encodeCase(self) }
@@ -212,7 +217,8 @@ extension Patience: Codable {
 
 extension Lane: Codable {
   enum CodingKeys: String, CodingKey, CaseIterable {
-    case delivery, timeToLive, countLimit, byteLimit, overflow, window, highWater, lowWater
+    case delivery, timeToLive, countLimit, byteLimit, overflow, window, highWater, lowWater,
+      admission
   }
 
   public init(from decoder: any Decoder) throws {
@@ -227,7 +233,8 @@ extension Lane: Codable {
       overflow: try values.value(.overflow, else: defaults.overflow),
       window: try values.value(.window, else: defaults.window),
       highWater: try values.value(.highWater, else: defaults.highWater),
-      lowWater: try values.value(.lowWater, else: defaults.lowWater))
+      lowWater: try values.value(.lowWater, else: defaults.lowWater),
+      admission: try values.value(.admission, else: defaults.admission))
   }
 
   public func encode(to encoder: any Encoder) throws {
@@ -238,6 +245,7 @@ extension Lane: Codable {
     try values.encode(byteLimit, forKey: .byteLimit)
     try values.encode(overflow, forKey: .overflow)
     try values.encode(window, forKey: .window)
+    if admission != .always { try values.encode(admission, forKey: .admission) }
     guard highWater < .max else { return }
     try values.encode(highWater, forKey: .highWater)
     try values.encode(lowWater, forKey: .lowWater)

@@ -16,22 +16,29 @@ public final class Connection: Sendable {
   ///   - transport: What carries the messages; handed over.
   ///   - policy: The knobs.
   ///   - seed: What random waits are drawn from; nil draws one from the system. Give one to replay.
+  ///   - beat: The words of the policy's beat; needed where it has one.
   ///   - trace: Called on the loop with every step of the machine, before its effects are
   ///     performed.
   /// - Throws: ``ConnectionError`` if the policy asks for what the transport cannot do.
   public init(
     _ transport: sending any Transport, policy: Policy, seed: UInt64? = nil,
+    beat: BeatMessage? = nil,
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
     if let heartbeat = policy.heartbeat, !heartbeat.isServerDriven, !transport.canPing {
       throw .heartbeatNeedsPing
     }
-    if policy.sessionDeadline != nil || policy.credentialsDeadline != nil || policy.beat != nil {
+    if policy.sessionDeadline != nil || policy.credentialsDeadline != nil {
       throw .stageNeedsProvider
+    }
+    if let expected = policy.beat {
+      guard let beat else { throw .beatNeedsMessage }
+      if expected.answerTimeout != nil, beat.isAnswer == nil { throw .beatNeedsAnswer }
     }
     loop = transport.eventLoop
     driver = Driver(
-      transport: transport, policy: policy, seed: seed ?? Self.systemSeed(), trace: trace)
+      transport: transport, policy: policy, seed: seed ?? Self.systemSeed(), beat: beat,
+      trace: trace)
   }
 
   /// The only use of the system's generator: two clients of one server must not share a seed.
@@ -178,8 +185,12 @@ extension Connection {
 public enum ConnectionError: Error, CustomStringConvertible, Sendable {
   /// The policy has a heartbeat and the transport cannot ping.
   case heartbeatNeedsPing
-  /// The policy has a session or a credentials stage, or a beat, and nobody to answer for it.
+  /// The policy has a session or a credentials stage, and nobody to answer for it.
   case stageNeedsProvider
+  /// The policy has a beat, and nobody said what is sent.
+  case beatNeedsMessage
+  /// The policy waits for the answer to a beat, and nobody said what it looks like.
+  case beatNeedsAnswer
 
   public var description: String {
     switch self {
@@ -187,8 +198,13 @@ public enum ConnectionError: Error, CustomStringConvertible, Sendable {
       "the policy has a heartbeat, but the transport cannot ping: give the protocol a ping, let "
         + "the server drive the heartbeat, or set it to nil"
     case .stageNeedsProvider:
-      "the policy has a session or credentials deadline, or a beat, but the connection has "
-        + "nobody to ask: set all three to nil"
+      "the policy has a session or credentials deadline, but the connection has nobody to ask: "
+        + "set both to nil"
+    case .beatNeedsMessage:
+      "the policy has a beat, but nobody says what is sent: give the connection a beat message"
+    case .beatNeedsAnswer:
+      "the policy waits for the answer to a beat, but nobody says what it looks like: give the "
+        + "beat message an isAnswer, or set beat.answerTimeout to nil"
     }
   }
 }

@@ -23,6 +23,9 @@ final class Driver: @unchecked Sendable {
   /// driver arms anew then, so that traffic which keeps moving a deadline costs no timer work.
   private var armedAt: Instant?
 
+  private let beat: BeatMessage?
+  /// The number of the last beat, which its answer answers.
+  private var lastBeat: UInt32 = 0
   private let trace: ((TraceRecord) -> Void)?
   private var sequence: UInt64 = 0
   let observers = Observers()
@@ -43,12 +46,14 @@ final class Driver: @unchecked Sendable {
   }
 
   init(
-    transport: any Transport, policy: Policy, seed: UInt64, trace: ((TraceRecord) -> Void)?
+    transport: any Transport, policy: Policy, seed: UInt64, beat: BeatMessage?,
+    trace: ((TraceRecord) -> Void)?
   ) {
     machine = Machine(policy: policy, seed: seed)
     loop = transport.eventLoop
     self.transport = transport
     payloads = PayloadStore(laneCount: policy.lanes.count)
+    self.beat = beat
     self.trace = trace
   }
 }
@@ -215,7 +220,11 @@ extension Driver {
           owed.append { [unowned self] in finishClosing() }
         }
       case .pressureChanged: break
-      case .requestCredentials, .startSession, .sendBeat:
+      case .sendBeat(let epoch, let number):
+        guard let beat else { preconditionFailure("Connection.init admits no beat without words") }
+        lastBeat = number
+        transport.send(beat.payload(), id: nil, on: epoch, more: false)
+      case .requestCredentials, .startSession:
         preconditionFailure("Connection.init admits no policy with these stages")
       }
     }
@@ -236,6 +245,10 @@ extension Driver {
   private func deliver(_ message: Message, from epoch: Epoch) {
     // Of the link that counts, or of the one it has replaced and that finishes.
     guard machine.primary?.epoch == epoch || machine.standby?.epoch == epoch else { return }
+    if let isAnswer = beat?.isAnswer, isAnswer(message) {
+      // Not drained here: whoever delivers does that next.
+      return deferred.append(.input(.transport(epoch, .pong(lastBeat))))
+    }
     observers.received(message)
   }
 }

@@ -14,6 +14,13 @@ public protocol ByteStream: AnyObject {
 
   /// Lets go of the stream at once. The observer hears nothing after this.
   func close()
+
+  /// The error behind the cause of its failure, for logs; nil if the cause says all.
+  var diagnosis: (any Error)? { get }
+}
+
+extension ByteStream {
+  public var diagnosis: (any Error)? { nil }
 }
 
 /// What a read gave.

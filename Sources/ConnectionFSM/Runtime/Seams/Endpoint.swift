@@ -1,10 +1,10 @@
-/// Where a transport dials: `tcp://host:port`.
+/// Where a transport dials: `tcp://host:port`, or `unix:///path` on the same machine.
 public struct Endpoint: Hashable, Sendable {
   /// The transport's own word, in lower case: `tcp`.
   public let scheme: String
-  /// A host name or a numeric address, IPv6 without its brackets.
+  /// A host name or a numeric address, IPv6 without its brackets; of `unix` the path.
   public let host: String
-  /// The port, 1 to 65535.
+  /// The port, 1 to 65535; of `unix` 0.
   public let port: UInt16
 
   /// Makes an endpoint from its parts.
@@ -14,7 +14,11 @@ public struct Endpoint: Hashable, Sendable {
     self.port = port
   }
 
-  /// Reads `scheme://host:port`; an IPv6 address stands in brackets (RFC 3986 section 3.2.2).
+  /// The socket of that path in the file system.
+  public init(unixSocket path: String) { self.init(scheme: "unix", host: path, port: 0) }
+
+  /// Reads `scheme://host:port`, or `unix://` and an absolute path; an IPv6 address stands in
+  /// brackets (RFC 3986 section 3.2.2).
   /// - Throws: ``EndpointError``, which names what is missing.
   public init(_ text: String) throws(EndpointError) {
     guard let separator = text.firstRange(of: "://"), separator.lowerBound > text.startIndex else {
@@ -22,6 +26,15 @@ public struct Endpoint: Hashable, Sendable {
     }
     scheme = text[..<separator.lowerBound].lowercased()
     let rest = text[separator.upperBound...]
+    if scheme == "unix" {
+      guard rest.first == "/" else {
+        throw EndpointError(text, "names no absolute path; write unix:///run/app.socket")
+      }
+      guard !rest.utf8.contains(0) else { throw EndpointError(text, "has NUL in its path") }
+      host = String(rest)
+      port = 0
+      return
+    }
     let hostPart: Substring
     let afterHost: Substring
     if rest.first == "[" {
@@ -58,7 +71,8 @@ public struct Endpoint: Hashable, Sendable {
 
 extension Endpoint: CustomStringConvertible {
   public var description: String {
-    host.contains(":") ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
+    if scheme == "unix" { return "unix://\(host)" }
+    return host.contains(":") ? "\(scheme)://[\(host)]:\(port)" : "\(scheme)://\(host):\(port)"
   }
 }
 

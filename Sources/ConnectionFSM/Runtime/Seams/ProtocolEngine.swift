@@ -9,6 +9,9 @@ public protocol ProtocolEngine {
   /// When ``deadlineReached(at:into:)`` is wanted; nil while the engine waits for nothing.
   var nextDeadline: Instant? { get }
 
+  /// The error behind the cause of its failure, with the place; nil if the cause says all.
+  var diagnosis: (any Error)? { get }
+
   /// Whether the protocol can carry the message.
   func admits(_ message: Message) -> Bool
 
@@ -22,8 +25,9 @@ public protocol ProtocolEngine {
   /// early.
   mutating func receiveEnd(at now: Instant, into output: inout EngineOutput)
 
-  /// Encodes a message that the engine admits, behind all that was given before.
-  mutating func send(_ message: Message, id: MessageID, into output: inout EngineOutput)
+  /// Encodes a message that the engine admits, behind all that was given before. One without an id
+  /// is never acknowledged.
+  mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput)
 
   /// Encodes a request for a sign of life.
   mutating func ping(_ number: UInt32, into output: inout EngineOutput)
@@ -33,6 +37,10 @@ public protocol ProtocolEngine {
 
   /// The time in ``nextDeadline`` has come.
   mutating func deadlineReached(at now: Instant, into output: inout EngineOutput)
+}
+
+extension ProtocolEngine {
+  public var diagnosis: (any Error)? { nil }
 }
 
 /// What an engine wants: bytes to write, and events in order. Owned and reused by the transport.

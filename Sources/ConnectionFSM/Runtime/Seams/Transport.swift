@@ -19,8 +19,9 @@ public protocol Transport: AnyObject {
   func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver)
 
   /// Sends a message on an open link. Reports `written` when the system took its last byte.
-  /// With `more` another message follows at once, so that both may travel in one write.
-  func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool)
+  /// With `more` another message follows at once, so that both may travel in one write. One without
+  /// an id is nobody's that waits (a beat, a login): nothing is reported of it.
+  func send(_ message: Message, id: MessageID?, on epoch: Epoch, more: Bool)
 
   /// Asks for a sign of life; the answer is reported as `pong` of the same number.
   func ping(_ number: UInt32, on epoch: Epoch)

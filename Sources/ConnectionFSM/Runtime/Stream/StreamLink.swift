@@ -4,6 +4,8 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   /// Set right after the dial, before anything can be heard of it.
   package var stream: Stream?
   package var whenOver: () -> Void = {}
+  /// Hears the error behind a failure, right before the failure is reported.
+  package var diagnosed: ((any Error) -> Void)?
 
   private var engine: Engine
   private let loop: any EventLoop
@@ -54,11 +56,11 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
 // MARK: Orders
 
 extension StreamLink {
-  package func send(_ message: Message, id: MessageID, more: Bool) {
+  package func send(_ message: Message, id: MessageID?, more: Bool) {
     let end = output.bytes.count
     engine.send(message, id: id, into: &output)
     // An engine that is over writes nothing; what never left must not count as written.
-    if output.bytes.count > end { marks.append((id, output.bytes.count)) }
+    if let id, output.bytes.count > end { marks.append((id, output.bytes.count)) }
     if !more { settle() }
   }
 
@@ -283,6 +285,9 @@ extension StreamLink {
 
   private func end(_ event: TransportEvent) {
     guard let observer else { return }
+    if case .failed = event, let diagnosed, let error = engine.diagnosis ?? stream?.diagnosis {
+      diagnosed(error)
+    }
     letGo()
     observer.transport(epoch, reports: event)
   }

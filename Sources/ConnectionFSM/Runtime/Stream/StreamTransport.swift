@@ -2,6 +2,7 @@
 public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEngine>: Transport {
   private let dialer: Dialer
   private let makeEngine: () -> Engine
+  private let diagnosed: ((Epoch, any Error) -> Void)?
   /// An engine of no link, to ask what holds for all of them.
   private let model: Engine
   private let buffer = ReadBuffer()
@@ -12,8 +13,16 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   /// - Parameters:
   ///   - dialer: Makes the streams; its loop is the transport's.
   ///   - engine: Makes a fresh engine for each link.
-  public init(_ dialer: Dialer, engine: @escaping () -> Engine) {
+  ///   - diagnosed: Called on the loop when a link fails, right before the machine hears of it,
+  ///     with the error behind the cause if the engine or the stream has one to show: which byte
+  ///     broke the framing, why a certificate was refused. For logs; the machine decides by the
+  ///     cause alone.
+  public init(
+    _ dialer: Dialer, engine: @escaping () -> Engine,
+    diagnosed: ((Epoch, any Error) -> Void)? = nil
+  ) {
     self.dialer = dialer
+    self.diagnosed = diagnosed
     makeEngine = engine
     model = engine()
   }
@@ -29,11 +38,12 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
       epoch: epoch, engine: makeEngine(), loop: dialer.eventLoop, buffer: buffer,
       observer: observer)
     link.whenOver = { [weak self] in self?.links.removeAll { $0.epoch == epoch } }
+    if let diagnosed { link.diagnosed = { diagnosed(epoch, $0) } }
     links.append(link)
     link.stream = dialer.dial(endpoint, observer: link)
   }
 
-  public func send(_ message: Message, id: MessageID, on epoch: Epoch, more: Bool) {
+  public func send(_ message: Message, id: MessageID?, on epoch: Epoch, more: Bool) {
     link(epoch)?.send(message, id: id, more: more)
   }
 
