@@ -96,8 +96,18 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
   /// Sends a message to the connection of that number, if it is there.
   package func send(_ message: Message, to number: Int) { connections[number]?.send(message) }
 
+  /// Sends a message to every connection, in order of arrival.
+  package func broadcast(_ message: Message) {
+    for number in connections.keys.sorted() { send(message, to: number) }
+  }
+
   /// Ends the connection of that number in the protocol's order.
   package func close(_ number: Int) { connections[number]?.link.close() }
+
+  /// Ends every connection in the protocol's order.
+  package func closeAll() {
+    for number in connections.keys.sorted() { close(number) }
+  }
 
   private func accept(_ accepted: TCPStream) -> any ByteStreamObserver {
     lastNumber += 1
@@ -159,8 +169,8 @@ extension EchoServer {
     log: @escaping (ServerEvent) -> Void = { _ in }
   ) {
     let lines = try! DelimiterFraming(delimiter: .lf, maximumLength: 1 << 20)  // both within bounds
-    self.init(loop: loop, fault: fault, engine: { lines }, log: log) { message, client in
-      client.send(message)
-    }
+    self.init(
+      loop: loop, fault: fault, engine: { lines }, log: log,
+      respond: { message, client in client.send(message) })
   }
 }
