@@ -107,15 +107,15 @@ struct SimulatedLife<Framing: ProtocolEngine & Sendable>: LifeWorld, @unchecked 
     self.loop = internet.loop(of: client)
     let box = Confined<SimulatedServer<Framing>?>(nil)
     server = SimulatedServer(
-      internet, host: host, port: 4000, engine: { framing }, left: { program.left($0.number) }
-    ) { message, client in
-      for deed in program.received(message, from: client.number) {
-        switch deed {
-        case .send(let message, let number): box.value?.send(message, to: number)
-        case .close(let number): box.value?.close(number)
+      internet, host: host, port: 4000, engine: { framing }, left: { program.left($0.number) },
+      respond: { message, client in
+        for deed in program.received(message, from: client.number) {
+          switch deed {
+          case .send(let message, let number): box.value?.send(message, to: number)
+          case .close(let number): box.value?.close(number)
+          }
         }
-      }
-    }
+      })
     box.value = server
   }
 
