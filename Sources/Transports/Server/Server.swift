@@ -2,9 +2,6 @@ package import ConnectionFSM
 
 /// A stream that a server accepted.
 package protocol ServedStream: ByteStream {
-  /// Whether the observer hears of what arrives; what is left unread makes the peer wait.
-  func setReading(_ isReading: Bool)
-
   /// Closes with a reset: what a crashed or hostile peer does.
   func reset()
 }
