@@ -5,7 +5,7 @@
   ///
   /// A session of TLS 1.3 is handed out once, or whoever watches the network could tell that two
   /// connections are of one client (RFC 8446 appendix C.4). Confined to the dialer's loop.
-  final class SessionCache {
+  package final class SessionCache {
     struct Server: Hashable {
       let host: String
       let port: UInt16
@@ -25,11 +25,14 @@
     // As many as OpenSSL's servers give at once.
     private static let limitOfOneServer = 2
 
+    package init() {}
+
     deinit {
       for entry in entries { SSL_SESSION_free(entry.session) }
     }
 
-    var count: Int { entries.count }
+    /// How many sessions it has.
+    package var count: Int { entries.count }
 
     /// Keeps a session; the reference becomes the cache's.
     func insert(_ session: OpaquePointer, of server: Server) {

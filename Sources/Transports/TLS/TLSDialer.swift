@@ -11,7 +11,7 @@
   public final class TLSDialer<Base: ByteStreamDialer>: ByteStreamDialer {
     private let base: Base
     private let configuration: TLSConfiguration
-    private let sessions = SessionCache()
+    private let sessions: SessionCache
 
     /// The loop of the dialer below.
     public var eventLoop: any EventLoop { base.eventLoop }
@@ -20,9 +20,14 @@
     /// - Parameters:
     ///   - base: Makes the streams below, from endpoints of the scheme `tcp`.
     ///   - configuration: Whom to trust.
-    public init(_ base: Base, configuration: TLSConfiguration) {
+    public convenience init(_ base: Base, configuration: TLSConfiguration) {
+      self.init(base, configuration: configuration, sessions: SessionCache())
+    }
+
+    package init(_ base: Base, configuration: TLSConfiguration, sessions: SessionCache) {
       self.base = base
       self.configuration = configuration
+      self.sessions = sessions
     }
 
     /// Starts to connect to a `tls` endpoint. To be called on the loop.

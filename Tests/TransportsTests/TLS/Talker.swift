@@ -3,7 +3,7 @@ import ConnectionFSM
 /// One side of a conversation over any stream: writes what it is given, keeps or echoes what it
 /// reads, and notes what it hears. Lives on the stream's loop.
 final class Talker<Stream: ByteStream>: ByteStreamObserver, @unchecked Sendable {
-  enum Event: Equatable {
+  enum Event: Hashable {
     case opened
     case failed(Cause)
     case end

@@ -71,7 +71,9 @@ final class TrickStream: ByteStream {
   private func cutOff(_ cut: Trick.Cut) {
     isCut = true
     switch cut {
-    case .fin: base.finishWriting()
+    case .fin:
+      base.finishWriting()
+      base.setReading(false)
     case .reset: base.reset()
     }
   }

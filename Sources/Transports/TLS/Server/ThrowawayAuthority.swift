@@ -53,14 +53,15 @@
 
     /// Signs a certificate with a new key.
     /// - Parameters:
+    ///   - commonName: Its subject, for people to read; nil is the first name or address.
     ///   - names: DNS names it is for.
     ///   - addresses: Addresses it is for.
     package func issue(
-      names: [String] = [], addresses: [String] = [], for use: Use = .server,
-      validity: Validity = .current
+      commonName: String? = nil, names: [String] = [], addresses: [String] = [],
+      for use: Use = .server, validity: Validity = .current
     ) throws(TLSError) -> TLSIdentity {
       let leaf = try Signed(
-        names.first ?? addresses.first ?? "client", Self.leaf(names, addresses, use),
+        commonName ?? names.first ?? addresses.first ?? "client", Self.leaf(names, addresses, use),
         validity: validity, by: owner)
       return TLSIdentity(
         certificates: .text(try leaf.certificateText() + chain), key: .text(try leaf.keyText()))
