@@ -2,6 +2,13 @@
   public import ConnectionFSM
 
   extension TLSStream {
+    public func setReading(_ isReading: Bool) {
+      guard stage == .open else { return }
+      self.isReading = isReading
+      base?.setReading(isReading)
+      haveTurn()
+    }
+
     public func read(into buffer: inout MutableRawSpan) -> ReadResult {
       guard stage == .open, let session else {
         return stage == .closed ? .failed(.system(.notConnected)) : .wouldBlock

@@ -55,6 +55,8 @@ final class TrickStream: ByteStream {
     return result
   }
 
+  func setReading(_ isReading: Bool) { base.setReading(isReading) }
+
   func write(_ bytes: RawSpan) -> WriteResult {
     if isCut { return .wrote(bytes.byteCount) }
     var limit = min(bytes.byteCount, trick.size)

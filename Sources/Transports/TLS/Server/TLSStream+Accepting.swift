@@ -3,16 +3,7 @@
 
   // MARK: What only servers in the tree do
 
-  extension TLSStream where Base == TCPStream {
-    /// Whether the observer of an open stream hears of what arrives; what is left unread makes the
-    /// peer wait.
-    package func setReading(_ isReading: Bool) {
-      guard stage == .open else { return }
-      self.isReading = isReading
-      base?.setReading(isReading)
-      haveTurn()
-    }
-
+  extension TLSStream: ServedStream where Base == TCPStream {
     /// Closes with a reset: what a crashed or hostile peer does.
     package func reset() {
       base?.reset()
