@@ -25,11 +25,14 @@ public struct Preset<Framing: ProtocolEngine & Sendable>: Sendable {
   }
 
   /// A transport that speaks the preset's framing.
+  /// - Parameters:
+  ///   - dialer: Makes the streams.
+  ///   - diagnosed: Called on the loop with the error behind the cause of a failed link.
   public func transport<Dialer: ByteStreamDialer>(
-    over dialer: sending Dialer
+    over dialer: sending Dialer, diagnosed: (@Sendable (Epoch, any Error) -> Void)? = nil
   ) -> sending StreamTransport<Dialer, Framing> {
     let framing = framing
-    return StreamTransport(dialer) { framing }
+    return StreamTransport(dialer, engine: { framing }, diagnosed: diagnosed)
   }
 }
 
@@ -39,14 +42,17 @@ extension Connection {
   ///   - preset: Policy, framing and beat.
   ///   - dialer: Makes the streams.
   ///   - seed: What random waits are drawn from; nil draws one from the system.
+  ///   - diagnosed: Called on the loop with the error behind the cause of a failed link.
   ///   - trace: Called on the loop with every step of the machine.
   /// - Throws: ``ConnectionError`` if the policy asks for what the framing cannot do.
   public convenience init<Framing: ProtocolEngine & Sendable, Dialer: ByteStreamDialer>(
     _ preset: Preset<Framing>, over dialer: sending Dialer, seed: UInt64? = nil,
+    diagnosed: (@Sendable (Epoch, any Error) -> Void)? = nil,
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
     try self.init(
-      preset.transport(over: dialer), policy: preset.policy, seed: seed, beat: preset.beat,
+      preset.transport(over: dialer, diagnosed: diagnosed), policy: preset.policy, seed: seed,
+      beat: preset.beat,
       trace: trace)
   }
 }

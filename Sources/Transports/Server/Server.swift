@@ -8,26 +8,42 @@ package protocol ServedStream: ByteStream {
 
 extension TCPStream: ServedStream {}
 
+/// What a ``Server`` does about what it hears. One program serves all of its connections, which are
+/// counted from 1 in order of arrival; everything of it happens on the server's loop.
+package protocol ServerProgram: AnyObject {
+  /// A message arrived.
+  /// - Returns: What to do about it, in order.
+  func received(_ message: Message, from client: Int) -> [ServerDeed]
+
+  /// A connection has ended.
+  func left(_ client: Int)
+}
+
+extension ServerProgram {
+  package func left(_ client: Int) {}
+}
+
+/// What a program wants done. A connection that has ended is left alone.
+package enum ServerDeed {
+  case send(Message, to: Int)
+  /// End it in the protocol's order.
+  case close(Int)
+}
+
+/// What happens at a server, for a log.
+package enum ServerEvent: Sendable {
+  case accepted(Int)
+  case message(Int, Message)
+  case ended(Int, String)
+}
+
 /// A server of any protocol of which there is an engine, which can misbehave on purpose. For tests
 /// and demonstrations: there is no limit on connections.
 ///
 /// Everything of it happens on its loop.
 package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
-  /// Who sent a message.
-  package struct Client {
-    fileprivate let connection: ServerConnection<Stream, Engine>
-
-    /// Which connection, counted from 1 in order of arrival.
-    package var number: Int { connection.number }
-
-    /// Sends it a message.
-    package func send(_ message: Message) { connection.send(message) }
-
-    /// Ends it in the protocol's order.
-    package func close() { connection.link.close() }
-  }
-
-  /// Makes the stream of an accepted connection; its readiness goes to the observer.
+  /// Makes the stream of an accepted connection, whose readiness goes to the observer, and what
+  /// observes the connection below.
   package typealias Accepting = (TCPStream, any ByteStreamObserver) -> (
     stream: Stream, observer: any ByteStreamObserver
   )
@@ -36,35 +52,25 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
   private let fault: ServerFault
   private let accepting: Accepting
   private let makeEngine: () -> Engine
+  private let program: any ServerProgram
   private let log: (ServerEvent) -> Void
-  private let left: (Client) -> Void
-  private let respond: (Message, Client) -> Void
   private let buffer = ReadBuffer()
   private var listener: TCPListener?
   private var connections: [Int: ServerConnection<Stream, Engine>] = [:]
   private var lastNumber = 0
 
   /// Makes a server that does not listen yet.
-  /// - Parameters:
-  ///   - loop: Where it lives.
-  ///   - fault: How it misbehaves.
-  ///   - accepting: Makes the stream of an accepted connection.
-  ///   - engine: Makes an engine for each connection.
-  ///   - log: Hears what happens.
-  ///   - left: Hears of a connection that has ended.
-  ///   - respond: Gets each message, and whom it came from.
   package init(
     loop: SocketEventLoop, fault: ServerFault, accepting: @escaping Accepting,
-    engine: @escaping () -> Engine, log: @escaping (ServerEvent) -> Void = { _ in },
-    left: @escaping (Client) -> Void = { _ in }, respond: @escaping (Message, Client) -> Void
+    engine: @escaping () -> Engine, program: any ServerProgram,
+    log: @escaping (ServerEvent) -> Void = { _ in }
   ) {
     self.loop = loop
     self.fault = fault
     self.accepting = accepting
     makeEngine = engine
+    self.program = program
     self.log = log
-    self.left = left
-    self.respond = respond
   }
 
   /// How many connections are open.
@@ -90,20 +96,21 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
     for connection in all.values { connection.letGo() }
   }
 
-  /// Sends a message to the connection of that number, if it is there.
-  package func send(_ message: Message, to number: Int) { connections[number]?.send(message) }
-
   /// Sends a message to every connection, in order of arrival.
   package func broadcast(_ message: Message) {
-    for number in connections.keys.sorted() { send(message, to: number) }
+    for number in connections.keys.sorted() { perform(.send(message, to: number)) }
   }
-
-  /// Ends the connection of that number in the protocol's order.
-  package func close(_ number: Int) { connections[number]?.link.close() }
 
   /// Ends every connection in the protocol's order.
   package func closeAll() {
-    for number in connections.keys.sorted() { close(number) }
+    for number in connections.keys.sorted() { perform(.close(number)) }
+  }
+
+  private func perform(_ deed: ServerDeed) {
+    switch deed {
+    case .send(let message, let number): connections[number]?.send(message)
+    case .close(let number): connections[number]?.link.close()
+    }
   }
 
   private func accept(_ accepted: TCPStream) -> any ByteStreamObserver {
@@ -111,16 +118,16 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
     let number = lastNumber
     let connection = ServerConnection<Stream, Engine>(
       number: number, engine: makeEngine(), loop: loop, buffer: buffer, fault: fault
-    ) { [unowned self] connection, event in
+    ) { [unowned self] event in
       switch event {
       case .message(let message):
         log(.message(number, message))
       case .due(let message):
-        respond(message, Client(connection: connection))
+        for deed in program.received(message, from: number) { perform(deed) }
       case .ended(let how):
         connections[number] = nil
         log(.ended(number, how))
-        left(Client(connection: connection))
+        program.left(number)
       }
     }
     connections[number] = connection
@@ -131,22 +138,11 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
   }
 }
 
-/// What happens at a server, for a log.
-package enum ServerEvent: Sendable {
-  case accepted(Int)
-  case message(Int, Message)
-  case ended(Int, String)
-}
-
-/// Sends every line back.
-package typealias EchoServer = Server<TCPStream, DelimiterFraming>
-
 extension Server where Stream == TCPStream {
-  /// Makes a server over plain TCP.
+  /// Makes a server over plain TCP that does not listen yet.
   package convenience init(
     loop: SocketEventLoop, fault: ServerFault = .none, engine: @escaping () -> Engine,
-    log: @escaping (ServerEvent) -> Void = { _ in }, left: @escaping (Client) -> Void = { _ in },
-    respond: @escaping (Message, Client) -> Void
+    program: any ServerProgram, log: @escaping (ServerEvent) -> Void = { _ in }
   ) {
     self.init(
       loop: loop, fault: fault,
@@ -155,19 +151,25 @@ extension Server where Stream == TCPStream {
         observer.streamOpened()
         return (stream, observer)
       },
-      engine: engine, log: log, left: left, respond: respond)
+      engine: engine, program: program, log: log)
   }
 }
 
-extension EchoServer {
-  /// Makes a server of lines, up to 1 MiB each, that does not listen yet.
-  package convenience init(
-    loop: SocketEventLoop, fault: ServerFault = .none,
-    log: @escaping (ServerEvent) -> Void = { _ in }
-  ) {
-    let lines = try! DelimiterFraming(delimiter: .lf, maximumLength: 1 << 20)  // both within bounds
-    self.init(
-      loop: loop, fault: fault, engine: { lines }, log: log,
-      respond: { message, client in client.send(message) })
+#if os(Linux)
+  extension Server where Stream == TLSStream<TCPStream> {
+    /// Makes a server over TLS that does not listen yet.
+    package convenience init(
+      loop: SocketEventLoop, context: TLSServerContext, fault: ServerFault = .none,
+      engine: @escaping () -> Engine, program: any ServerProgram,
+      log: @escaping (ServerEvent) -> Void = { _ in }
+    ) {
+      self.init(
+        loop: loop, fault: fault,
+        accepting: { accepted, observer in
+          let stream = context.accept(accepted, on: loop)
+          return (stream, stream.start(observer: observer))
+        },
+        engine: engine, program: program, log: log)
+    }
   }
-}
+#endif

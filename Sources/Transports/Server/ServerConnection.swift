@@ -10,11 +10,10 @@ final class ServerConnection<Stream: ServedStream, Engine: ProtocolEngine> {
     case ended(String)
   }
 
-  let number: Int
   let link: StreamLink<Stream, Engine>
   private let loop: SocketEventLoop
   private let fault: ServerFault
-  private let report: (ServerConnection, Event) -> Void
+  private let report: (Event) -> Void
   private var messages = 0
   /// Messages whose time has not come, oldest first.
   private var delayed: [(at: Instant, message: Message)] = []
@@ -24,9 +23,8 @@ final class ServerConnection<Stream: ServedStream, Engine: ProtocolEngine> {
 
   init(
     number: Int, engine: Engine, loop: SocketEventLoop, buffer: ReadBuffer, fault: ServerFault,
-    report: @escaping (ServerConnection, Event) -> Void
+    report: @escaping (Event) -> Void
   ) {
-    self.number = number
     self.loop = loop
     self.fault = fault
     self.report = report
@@ -54,7 +52,7 @@ final class ServerConnection<Stream: ServedStream, Engine: ProtocolEngine> {
   private func end(_ how: String) {
     guard !isOver else { return }
     letGo()
-    report(self, .ended(how))
+    report(.ended(how))
   }
 }
 
@@ -83,20 +81,20 @@ extension ServerConnection {
   private func received(_ message: Message) {
     guard !isOver, !isDoomed else { return }
     messages += 1
-    report(self, .message(message))
+    report(.message(message))
     switch fault {
-    case .none, .refuse, .acceptAndDrop: report(self, .due(message))
+    case .none, .refuse, .acceptAndDrop: report(.due(message))
     case .mute: break
     case .reset(let place):
-      if messages < place { report(self, .due(message)) } else { doom() }
+      if messages < place { report(.due(message)) } else { doom() }
     case .halfClose(let most):
-      if messages <= most { report(self, .due(message)) }
+      if messages <= most { report(.due(message)) }
       if messages == most { link.close() }
     case .slow(let delay):
       delayed.append((loop.now + delay, message))
       if delayed.count == 1 { loop.arm(self, at: delayed[0].at) }
     case .poison(_, let place):
-      if messages < place { report(self, .due(message)) } else { doom() }
+      if messages < place { report(.due(message)) } else { doom() }
     }
   }
 
@@ -123,7 +121,7 @@ extension ServerConnection: DeadlineHandler {
     if isDoomed, !isOver { playFault() }
     while !isOver, let first = delayed.first, first.at <= loop.now {
       delayed.removeFirst()
-      report(self, .due(first.message))
+      report(.due(first.message))
     }
     if !isOver, let first = delayed.first { loop.arm(self, at: first.at) }
   }

@@ -2,17 +2,6 @@ import ConnectionFSM
 import NetSim
 import Transports
 
-/// What a server does about what it hears; one of it serves all connections.
-protocol LifeProgram: AnyObject, Sendable {
-  func received(_ message: Message, from client: Int) -> [LifeDeed]
-  func left(_ client: Int)
-}
-
-enum LifeDeed {
-  case send(Message, to: Int)
-  case close(Int)
-}
-
 /// Where an app and its server live: the only difference between simulation and reality.
 protocol LifeWorld: Sendable {
   /// The app's loop.
@@ -90,7 +79,7 @@ struct SimulatedLife<Framing: ProtocolEngine & Sendable>: LifeWorld, @unchecked 
   let endpoint: Endpoint
 
   static func run(
-    _ framing: Framing, _ program: any LifeProgram,
+    _ framing: Framing, _ program: any ServerProgram & Sendable,
     _ life: @escaping @Sendable (SimulatedLife) async throws -> Void
   ) throws {
     try VirtualTime.run(limit: .seconds(3600)) { loop in
@@ -98,7 +87,9 @@ struct SimulatedLife<Framing: ProtocolEngine & Sendable>: LifeWorld, @unchecked 
     }
   }
 
-  private init(_ framing: Framing, _ program: any LifeProgram, on loop: SimulatedEventLoop) {
+  private init(
+    _ framing: Framing, _ program: any ServerProgram & Sendable, on loop: SimulatedEventLoop
+  ) {
     var state = Internet(seed: 1)
     client = state.addHost("client", link: .constant(.milliseconds(1)))
     let host = state.addHost("server")
@@ -141,7 +132,7 @@ final class LoopbackLife<Framing: ProtocolEngine & Sendable>: LifeWorld, @unchec
   var loop: any EventLoop { clientLoop }
 
   static func run(
-    _ framing: Framing, _ program: any LifeProgram,
+    _ framing: Framing, _ program: any ServerProgram & Sendable,
     _ life: @escaping @Sendable (LoopbackLife) async throws -> Void
   ) async throws {
     let world = try await LoopbackLife(framing, program)
@@ -157,21 +148,12 @@ final class LoopbackLife<Framing: ProtocolEngine & Sendable>: LifeWorld, @unchec
     }
   }
 
-  private init(_ framing: Framing, _ program: any LifeProgram) async throws {
+  private init(_ framing: Framing, _ program: any ServerProgram & Sendable) async throws {
     clientLoop = try SocketEventLoop()
     serverLoop = try SocketEventLoop()
     let (loop, server) = (serverLoop, server)
     let port = await loop.run { () -> Result<UInt16, ListenError> in
-      let made = Server<TCPStream, Framing>(
-        loop: loop, engine: { framing }, left: { program.left($0.number) },
-        respond: { message, client in
-          for deed in program.received(message, from: client.number) {
-            switch deed {
-            case .send(let message, let number): server.value?.send(message, to: number)
-            case .close(let number): server.value?.close(number)
-            }
-          }
-        })
+      let made = Server<TCPStream, Framing>(loop: loop, engine: { framing }, program: program)
       server.value = made
       do throws(ListenError) { return .success(try made.start()) } catch { return .failure(error) }
     }

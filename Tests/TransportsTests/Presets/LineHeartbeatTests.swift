@@ -4,19 +4,16 @@ import Testing
 import Transports
 
 /// Counts heartbeat lines, and sends every other line back.
-private final class LineServer: LifeProgram, @unchecked Sendable {
-  // Unchecked: on the server's loop alone.
+private final class LineServer: ServerProgram, Sendable {
   let beats = Tally()
 
-  func received(_ message: Message, from client: Int) -> [LifeDeed] {
+  func received(_ message: Message, from client: Int) -> [ServerDeed] {
     if message.text == "longConnect" {
       beats.add("#\(client)")
       return []
     }
     return [.send(message, to: client)]
   }
-
-  func left(_ client: Int) {}
 }
 
 @Suite("Preset: lines with a heartbeat")
