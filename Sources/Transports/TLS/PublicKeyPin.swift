@@ -6,8 +6,9 @@
   /// It stays the same when the certificate is renewed with its key. That of a running server:
   ///
   /// ```sh
-  /// openssl s_client -connect HOST:PORT -servername HOST </dev/null | openssl x509 -pubkey -noout |
-  ///   openssl pkey -pubin -outform der | openssl dgst -sha256 -binary | base64
+  /// openssl s_client -connect HOST:PORT -servername HOST </dev/null |
+  ///   openssl x509 -pubkey -noout | openssl pkey -pubin -outform der |
+  ///   openssl dgst -sha256 -binary | base64
   /// ```
   public struct PublicKeyPin: Hashable, Sendable {
     /// The 32 bytes of the hash.

@@ -42,7 +42,7 @@
     ///
     /// - Parameters:
     ///   - trust: Whose signature is believed.
-    ///   - pins: Keys of which one must be in the chain. Give the pin of a backup key, too, one that
+    ///   - pins: Keys of which one must be in the chain. Give the pin of a backup key, too, which
     ///     the server does not use yet: if the key in use is lost, a client without a backup can
     ///     never connect again (RFC 7469 section 2.5).
     ///   - applicationProtocols: The names for ALPN, each of 1 to 255 bytes. A server that knows

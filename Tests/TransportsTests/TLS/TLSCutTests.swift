@@ -39,7 +39,7 @@
     }
 
     @Test(
-      "F19, I15: by a FIN or a reset at any byte of either side, it is transient and leaves nothing",
+      "F19, I15: by a FIN or a reset at any byte of either side, is transient and leaves nothing",
       arguments: [Trick.Cut.fin, .reset])
     func everywhere(cut: Trick.Cut) throws {
       let causes: [Cause] =
