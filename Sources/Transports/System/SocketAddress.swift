@@ -63,6 +63,15 @@ package struct SocketAddress: Sendable {
     MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
   }
 
+  /// The path of a socket in the file system; nil for anything else.
+  var path: String? {
+    guard family == AF_UNIX else { return nil }
+    return withUnsafeBytes(of: storage) { bytes in
+      let path = bytes[min(Self.pathOffset, Int(length))..<Int(length)].prefix { $0 != 0 }
+      return String(decoding: path, as: UTF8.self)
+    }
+  }
+
   /// AF_INET, AF_INET6 …
   package var family: Int32 { Int32(storage.ss_family) }
 

@@ -149,9 +149,7 @@ package enum System {
     let number = errno
     // An interrupted connect goes on by itself, as if it had been in progress (POSIX).
     guard result == -1, number != EINPROGRESS, number != EINTR else { return }
-    // A path whose queue is full: Linux says EAGAIN and tells nobody when there is room, other
-    // systems refuse.
-    throw Errno(number == EAGAIN && !address.isOfInternet ? ECONNREFUSED : number)
+    throw Errno(number)
   }
 
   /// How the attempt of ``connect(_:to:)`` ended; nil when the socket is connected.

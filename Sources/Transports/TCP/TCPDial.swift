@@ -168,6 +168,9 @@ extension TCPDial {
     case EADDRNOTAVAIL:
       guard let name = plan.options.localAddress else { break }
       return note(.noLocalAddress(name), .localAddressLost)
+    case EAGAIN:
+      // A path whose queue is full: Linux tells nobody when there is room, other systems refuse.
+      return .system(.connectionRefused)
     case ENOENT where endpoint?.scheme == "unix":
       // Nobody has made the socket yet: what a port without a listener says.
       return note(.nothingAtPath, .system(.connectionRefused))

@@ -48,11 +48,14 @@ public final class TCPStream: ByteStream {
   }
 
   /// Takes over a connection that a listener accepted; it is open already.
-  init(loop: SocketEventLoop, accepted descriptor: consuming Descriptor) throws(Errno) {
+  /// - Parameter isOfInternet: Whether it is one of TCP; a path's socket has no such options.
+  init(
+    loop: SocketEventLoop, accepted descriptor: consuming Descriptor, isOfInternet: Bool
+  ) throws(Errno) {
     self.loop = loop
     stage = .open
     let raw = descriptor.raw
-    try System.disableDelay(raw)
+    if isOfInternet { try System.disableDelay(raw) }
     let registration = try loop.register(descriptor, for: [], self)
     socket = Socket(registration: registration, descriptor: raw, interest: [])
   }
