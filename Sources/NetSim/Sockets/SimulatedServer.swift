@@ -7,6 +7,7 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
   private let makeEngine: () -> Engine
   private let respond: (Message, Client) -> Void
   private let buffer = ReadBuffer()
+  private let meter = TrafficMeter()
   private var links: [StreamLink<SimulatedStream, Engine>] = []
   private var count: UInt64 = 0
   /// How many connections it has accepted.
@@ -59,6 +60,9 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     for link in links { link.letGo() }
   }
 
+  /// What has passed over all its connections so far.
+  public var traffic: Traffic { meter.traffic }
+
   /// How many connections it has at this moment.
   public var connectionCount: Int { links.count }
 
@@ -76,7 +80,8 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     count += 1
     let epoch = Epoch(count)
     let link = StreamLink<SimulatedStream, Engine>(
-      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, observer: Relay(self))
+      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, meter: meter,
+      observer: Relay(self))
     link.whenOver = { [weak self] in self?.links.removeAll { $0.epoch == epoch } }
     link.stream = stream
     links.append(link)
