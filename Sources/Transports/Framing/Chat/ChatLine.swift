@@ -19,12 +19,13 @@ public enum ChatLine: Hashable, Sendable {
 
   init(_ line: String) {
     let joined = " has joined"
-    if let separator = line.firstRange(of: ": "), line.first != ":",
-      line.firstIndex(of: ":") == separator.lowerBound
-    {
+    // By bytes: a mark that combines with what stands before it would hide a colon or a space.
+    let bytes = line.utf8
+    let colon = bytes.firstIndex(of: UInt8(ascii: ":"))
+    if let colon, colon > bytes.startIndex, bytes[colon...].starts(with: ": ".utf8) {
       self = .said(
-        name: String(line[..<separator.lowerBound]), text: String(line[separator.upperBound...]))
-    } else if line.hasSuffix(joined), line.count > joined.count, !line.contains(":") {
+        name: String(line[..<colon]), text: String(Substring(bytes[colon...].dropFirst(2))))
+    } else if colon == nil, line.hasSuffix(joined), line.count > joined.count {
       self = .joined(name: String(line.dropLast(joined.count)))
     } else {
       self = .other(line)

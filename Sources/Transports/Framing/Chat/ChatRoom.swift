@@ -11,22 +11,22 @@ package enum ChatCommand: Equatable, Sendable {
   /// - Parameter isBare: Split at every colon and use the first fields, as the published server
   ///   did, which cuts a text at its colon.
   package init(_ command: String, isBare: Bool) {
-    let fields = command.split(
-      separator: ":", maxSplits: isBare ? .max : 1, omittingEmptySubsequences: false)
+    // By bytes: a mark that combines with what stands before it would hide a colon.
+    func split(_ text: Substring.UTF8View, _ most: Int) -> [Substring.UTF8View] {
+      text.split(separator: UInt8(ascii: ":"), maxSplits: most, omittingEmptySubsequences: false)
+    }
+    let fields = split(Substring(command).utf8, isBare ? .max : 1)
     guard fields.count > 1 else {
       self = .unknown
       return
     }
-    switch fields[0] {
+    switch String(Substring(fields[0])) {
     case "iam":
-      let parts =
-        isBare
-        ? fields.dropFirst()
-        : fields[1].split(
-          separator: ":", maxSplits: 1, omittingEmptySubsequences: false)[...]
+      let parts = isBare ? Array(fields.dropFirst()) : split(fields[1], 1)
       self = .iam(
-        name: String(parts.first ?? ""), password: parts.dropFirst().first.map(String.init))
-    case "msg": self = .msg(String(fields[1]))
+        name: String(Substring(parts[0])),
+        password: parts.count > 1 ? String(Substring(parts[1])) : nil)
+    case "msg": self = .msg(String(Substring(fields[1])))
     default: self = .unknown
     }
   }
