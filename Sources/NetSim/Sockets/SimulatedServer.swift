@@ -8,6 +8,7 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
   private let left: (Client) -> Void
   private let respond: (Message, Client) -> Void
   private let buffer = ReadBuffer()
+  private let meter = TrafficMeter()
   private var links: [StreamLink<SimulatedStream, Engine>] = []
   private var count: UInt64 = 0
   /// How many connections it has accepted.
@@ -62,6 +63,9 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
   deinit {
     for link in links { link.letGo() }
   }
+
+  /// What has passed over all its connections so far.
+  public var traffic: Traffic { meter.traffic }
 
   /// How many connections it has at this moment.
   public var connectionCount: Int { links.count }
