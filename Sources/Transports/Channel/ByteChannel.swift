@@ -104,7 +104,7 @@ public final class ByteChannel<Dialer: ByteStreamDialer & SendableMetatype>: Sen
   @discardableResult
   public func write(
     _ bytes: [UInt8], tag: Int = 0, timeout: TimeSpan? = nil, onTimeout: Extension? = nil,
-    completion: WriteCompletion? = nil
+    completion: @escaping WriteCompletion
   ) -> RequestID {
     let id = nextID()
     write(
@@ -153,7 +153,7 @@ public final class ByteChannel<Dialer: ByteStreamDialer & SendableMetatype>: Sen
     _ bytes: [UInt8], as id: RequestID, _ pending: PendingWrite, _ timeout: TimeSpan?
   ) {
     let isRunning = loop.execute { [core] in core.write(bytes, id, timeout, pending) }
-    if !isRunning { pending.completion?(pending.tag, .failure(.closed(.closedByUser))) }
+    if !isRunning { pending.completion(pending.tag, .failure(.closed(.closedByUser))) }
   }
 
   /// Calls back once there is room for what was refused, at once if nothing was.

@@ -52,7 +52,7 @@ extension ChannelCore {
 
   private func finishWrite(_ id: RequestID, _ result: Result<Void, ChannelError>) {
     guard let write = pendingWrites.removeValue(forKey: id) else { return }
-    write.completion?(write.tag, result)
+    write.completion(write.tag, result)
   }
 
   func end(_ cause: Cause) {

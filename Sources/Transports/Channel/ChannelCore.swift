@@ -11,7 +11,7 @@ struct PendingRead: Sendable {
 struct PendingWrite: Sendable {
   let tag: Int
   let onTimeout: (@Sendable (Int) -> TimeSpan?)?
-  let completion: (@Sendable (Int, Result<Void, ChannelError>) -> Void)?
+  let completion: @Sendable (Int, Result<Void, ChannelError>) -> Void
 }
 
 /// Drives the requests of a ``ByteChannel`` over its stream.
@@ -79,7 +79,7 @@ final class ChannelCore<Dialer: ByteStreamDialer & SendableMetatype>: @unchecked
       read.completion(read.tag, .failure(.closed(.closedByUser)))
     }
     for write in pendingWrites.values {
-      write.completion?(write.tag, .failure(.closed(.closedByUser)))
+      write.completion(write.tag, .failure(.closed(.closedByUser)))
     }
     for waiter in writableWaiters { waiter.completion(.closed(.closedByUser)) }
     connected?(.failure(.closed(.closedByUser)))

@@ -101,8 +101,9 @@ package struct WriteRequests: Sendable {
     if let end { return effects.append(.failed(entry.id, .closed(end))) }
     guard !isClosing else { return effects.append(.failed(entry.id, .closing)) }
     let count = entry.bytes.count
-    // One that is larger than the mark goes alone.
-    guard waiting.count < Self.limit, pending == 0 || pending + count <= marks.high else {
+    // One that is larger than the mark goes alone, and nothing weighs nothing.
+    guard waiting.count < Self.limit, pending == 0 || count == 0 || pending + count <= marks.high
+    else {
       needed = max(needed ?? 0, count)
       return effects.append(.failed(entry.id, .bufferFull))
     }
