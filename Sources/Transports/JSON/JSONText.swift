@@ -7,8 +7,9 @@
 /// Whether bytes are JSON whose top level is an object or an array.
 ///
 /// Foundation's decoder finds the structure at once, and what is wrong inside a text or a number
-/// only when that is asked for: so all of it is asked for, without recursion, since the peer decides
-/// how deep it goes. Foundation's other parser takes as long and is part of a larger library.
+/// only when that is asked for: so all of it is asked for, without recursion, since the peer
+/// decides how deep it goes. Foundation's other parser takes as long and is part of a larger
+/// library.
 enum JSONText {
   static let wrongTop = "the top level must be an object or an array"
 

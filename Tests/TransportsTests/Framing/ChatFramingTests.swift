@@ -68,6 +68,11 @@ struct ChatFramingTests {
     #expect(
       Reading(engine, [Array("123456789".utf8)[...]]).events == [.failed(.protocolError)])
     #expect(Reading(engine, [Array("1".utf8)[...]]).events == [.failed(.truncated)])
+    var trial = EngineTrial(engine)
+    trial.receive("123456789".utf8)
+    trial.send(Message("a"))
+    trial.close()
+    #expect(trial.output.events == [.failed(.protocolError)] && trial.output.bytes.isEmpty)
   }
 
   @Test("B2.2, F41: a text that the server would not read as one, and whole, is refused")
@@ -90,6 +95,9 @@ struct ChatFramingTests {
       trial.start()
       trial.send(message)
       trial.send(Message("late"))
+      trial.receive("bob: late\n".utf8)
+      trial.receiveEnd()
+      trial.close()
       #expect(trial.output.bytes == Array("iam:ann\n".utf8))
       #expect(trial.output.events == [.opened, .failed(.protocolError)])
       #expect(trial.engine.diagnosis is ChatError)

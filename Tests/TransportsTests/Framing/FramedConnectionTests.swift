@@ -43,9 +43,9 @@ struct FramedConnectionTests {
     func transport<Engine: ProtocolEngine & Sendable>(
       _ engine: Engine
     ) -> StreamTransport<SimulatedDialer, Engine> {
-      StreamTransport(internet.dialer(from: client), engine: { engine }) {
-        self.diagnoses.append($1)
-      }
+      StreamTransport(
+        internet.dialer(from: client), engine: { engine },
+        diagnosed: { self.diagnoses.append($1) })
     }
 
     func connection(_ transport: any Transport) throws -> Connection {
@@ -284,19 +284,19 @@ private final class ChatHall {
 
   init(_ internet: SimulatedInternet, _ host: HostID, isBare: Bool = false) throws {
     let engine = try ChatServerFraming(isBare: isBare, maximumLength: 100)
-    server = SimulatedServer(internet, host: host, port: 1, engine: { engine }) {
-      [unowned self] message, client in
-      if clients.updateValue(client, forKey: client.number) == nil { room.arrived(client.number) }
-      var effects: [ChatRoom<Int>.Effect] = []
-      room.handle(
-        ChatCommand(message.text, isBare: isBare), from: client.number, into: &effects)
-      perform(effects)
-    }
+    server = SimulatedServer(
+      internet, host: host, port: 1, engine: { engine },
+      respond: { [unowned self] message, client in
+        take(ChatCommand(message.text, isBare: isBare), from: client)
+      })
   }
 
   var names: [String] { room.names }
 
-  private func perform(_ effects: [ChatRoom<Int>.Effect]) {
+  private func take(_ command: ChatCommand, from client: Server.Client) {
+    if clients.updateValue(client, forKey: client.number) == nil { room.arrived(client.number) }
+    var effects: [ChatRoom<Int>.Effect] = []
+    room.handle(command, from: client.number, into: &effects)
     for effect in effects {
       switch effect {
       case .send(let line, let client): clients[client]?.send(Message(line))

@@ -32,8 +32,8 @@ extension ChatError: CustomStringConvertible {
     case .messageIsNoText: "message: is no text; send Message(_:) of a text"
     case .messageHoldsNewline: "message: holds a line's end; send its lines one by one"
     case .messageHoldsColon:
-      "message: holds a colon, where a bare server would cut it; leave it out, or use a server with "
-        + "a delimiter"
+      "message: holds a colon, where a bare server would cut it; leave it out, or use a server "
+        + "with a delimiter"
     case .messageTooLong(let count, let limit):
       "message: makes a line of \(count) bytes, more than maximumLength \(limit); split it"
     }

@@ -10,11 +10,11 @@ public import ConnectionFSM
 /// The server ends its lines with `\n`, always. Whether the client does is up to the server:
 /// one that knows no delimiter takes each read for one message, and needs `isBare`. It then loses
 /// what the network merges: of two messages that one read of its brings, the second is lost, and a
-/// message that is split arrives as its first part. A text with a colon would be cut there, so it is
-/// refused. Send to such a server seldom, or better, use a delimiter.
+/// message that is split arrives as its first part. A text with a colon would be cut there, so it
+/// is refused. Send to such a server seldom, or better, use a delimiter.
 ///
-/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with it.
-/// One that is sent all the same ends the link with `Cause.protocolError` before a byte of it is
+/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
+/// it. One that is sent all the same ends the link with `Cause.protocolError` before a byte of it is
 /// written. The server's end inside a line is `Cause.truncated`, and a line longer than the limit
 /// `Cause.protocolError`.
 public struct ChatFraming: ProtocolEngine, Sendable {
@@ -87,11 +87,15 @@ public struct ChatFraming: ProtocolEngine, Sendable {
   public mutating func receive(
     _ bytes: RawSpan, at now: Instant, into output: inout EngineOutput
   ) {
+    guard !isOver else { return }
     lines.receive(bytes, at: now, into: &output)
+    noteEnd(output)
   }
 
   public mutating func receiveEnd(at now: Instant, into output: inout EngineOutput) {
+    guard !isOver else { return }
     lines.receiveEnd(at: now, into: &output)
+    noteEnd(output)
   }
 
   public mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
@@ -113,6 +117,14 @@ public struct ChatFraming: ProtocolEngine, Sendable {
   }
 
   public mutating func deadlineReached(at now: Instant, into output: inout EngineOutput) {}
+
+  /// The lines may have come to their end: then nothing is written any more.
+  private mutating func noteEnd(_ output: EngineOutput) {
+    switch output.events.last {
+    case .closed, .failed: isOver = true
+    case .opened, .message, .pong, .acknowledged, .finished, nil: return
+    }
+  }
 
   private func write(_ line: some Sequence<UInt8>, _ output: inout EngineOutput) {
     output.bytes += line
