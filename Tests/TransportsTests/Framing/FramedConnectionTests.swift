@@ -119,6 +119,29 @@ struct FramedConnectionTests {
       chunking: .atMost(4000))
   }
 
+  @Test("B1.3, I12: messages sent while others are half written follow them, each whole")
+  func burst() throws {
+    try VirtualTime.run(limit: .seconds(600)) { loop in
+      let rig = Rig(loop, chunking: .atMost(700))
+      let engine = try SevenByteFraming(compression: .gzip, maximumFrame: 1 << 20)
+      let server = rig.serve(engine) { message, client in client.send(message) }
+      let connection = try rig.connection(rig.transport(engine))
+      var heard = connection.messages().makeAsyncIterator()
+      var random = SplitMix64(seed: 3)
+      let messages = try (0..<40).map { index in
+        let noise = (0..<random.next(through: 2000)).map { _ in "\(random.next(through: 99))" }
+        return try Message(encoding: ["\(index)", noise.joined()])
+      }
+      for message in messages { connection.post(message) }
+      for message in messages {
+        let echo = try await heard.next()
+        #expect(echo == message)
+      }
+      #expect(server.traffic.messagesReceived == 40)
+      await connection.close()
+    }
+  }
+
   @Test("F33, I23: binary messages are sent and come back behind their lengths, all counted")
   func lengths() throws {
     let messages = [[], [0], [UInt8](repeating: 0xFF, count: 255)].map { Message(bytes: $0) }
