@@ -33,14 +33,23 @@ flags=(-O -wmo -g -parse-as-library -swift-version 6 -package-name connection-fs
   -sanitize=fuzzer,address -I "$build" -I Sources/CEventLoop -I Sources/COpenSSL -I Sources/CZlib)
 
 compile() { # MODULE
+  rm -f "$build/$1.o"
   local sources
   mapfile -t sources < <(find "Sources/$1" -name '*.swift' | sort)
   swiftc "${flags[@]}" -module-name "$1" -emit-module -emit-module-path "$build/$1.swiftmodule" \
     -c "${sources[@]}" -o "$build/$1.o"
 }
 
-echo "fuzz: building ConnectionFSM, NetSim and Transports for the fuzzer"
-for module in ConnectionFSM NetSim Transports; do compile "$module"; done
+# Each needs those before it.
+stale=false
+for module in ConnectionFSM NetSim Transports; do
+  if $stale || [ ! -f "$build/$module.o" ] || [ -n "$(find "Sources/$module" -name '*.swift' \
+    -newer "$build/$module.o" -print -quit)" ]; then
+    echo "fuzz: building $module for the fuzzer"
+    compile "$module"
+    stale=true
+  fi
+done
 
 for target in "${targets[@]}"; do
   # The linker warns of symbols that it cannot export from the sanitizer's runtime.
