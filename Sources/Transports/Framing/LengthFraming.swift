@@ -11,8 +11,8 @@ public import ConnectionFSM
 /// After that the engine does nothing any more.
 ///
 /// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
-/// it. One that is sent all the same ends the link with `Cause.protocolError` before a byte of it is
-/// written.
+/// it. One that is sent all the same ends the link with `Cause.protocolError`, and not a byte of it
+/// is written.
 public struct LengthFraming: ProtocolEngine, Sendable {
   /// How many bytes a length has.
   public enum Width: Int, CaseIterable, Sendable {

@@ -14,9 +14,9 @@ public import ConnectionFSM
 /// is refused. Send to such a server seldom, or better, use a delimiter.
 ///
 /// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
-/// it. One that is sent all the same ends the link with `Cause.protocolError` before a byte of it is
-/// written. The server's end inside a line is `Cause.truncated`, and a line longer than the limit
-/// `Cause.protocolError`.
+/// it. One that is sent all the same ends the link with `Cause.protocolError`, and not a byte of it
+/// is written. The server's end inside a line is `Cause.truncated`, and a line longer than the
+/// limit `Cause.protocolError`.
 public struct ChatFraming: ProtocolEngine, Sendable {
   /// What stands before a text.
   private static let prefix = "msg:"

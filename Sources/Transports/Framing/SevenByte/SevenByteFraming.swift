@@ -23,8 +23,8 @@ public import ConnectionFSM
 /// that the engine does nothing any more.
 ///
 /// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
-/// it. One that is sent all the same ends the link with `Cause.protocolError` before a byte of it is
-/// written.
+/// it. One that is sent all the same ends the link with `Cause.protocolError`, and not a byte of it
+/// is written.
 ///
 /// XOR is not encryption: see ``Encoding/xor(key:)``.
 public struct SevenByteFraming: ProtocolEngine, Sendable {
