@@ -113,13 +113,16 @@ struct ChatFramingTests {
     #expect(throws: ChatError.passwordHoldsNewline) {
       try ChatLogin(name: "a", password: "b\nmsg:c")
     }
+    #expect(throws: ChatError.passwordHoldsColon) { try client(password: "a:b", isBare: true) }
+    #expect(throws: Never.self) { try client(password: "ab", isBare: true) }
     #expect(throws: ChatError.maximumLengthTooSmall(6, least: 7)) {
       try client("ann", maximumLength: 6)
     }
     #expect(throws: Never.self) { try client("ann", maximumLength: 7) }
     let errors: [ChatError] = [
       .emptyName, .nameHoldsColon, .nameHoldsNewline, .passwordHoldsNewline,
-      .maximumLengthTooSmall(1, least: 2), .messageIsNoText, .messageHoldsNewline,
+      .passwordHoldsColon, .maximumLengthTooSmall(1, least: 2), .messageIsNoText,
+      .messageHoldsNewline,
       .messageHoldsColon, .messageTooLong(count: 2, limit: 1),
     ]
     for error in errors { #expect(error.description.contains(":")) }
