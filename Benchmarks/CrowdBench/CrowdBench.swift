@@ -1,0 +1,4 @@
+@main
+struct CrowdBench {
+  static func main() {}
+}
