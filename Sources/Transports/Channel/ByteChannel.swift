@@ -130,7 +130,7 @@ public final class ByteChannel<Dialer: ByteStreamDialer & SendableMetatype>: Sen
   /// - Parameters:
   ///   - linger: The longest time in which the peer takes nothing while there is something to
   ///     write, and then the longest time from FIN to its own end.
-  ///   - completion: Hears what the event `closed` tells. At once, if the channel has ended already.
+  ///   - completion: Hears what the event `closed` tells; at once, if the channel has ended.
   public func closeAfterWriting(
     linger: TimeSpan = .seconds(10), completion: (@Sendable (Cause) -> Void)? = nil
   ) {
