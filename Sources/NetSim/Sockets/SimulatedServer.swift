@@ -8,7 +8,7 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
   private let arrived: (Client) -> Void
   private let left: (Client) -> Void
   private let respond: (Message, Client) -> Void
-  private let buffer = ReadBuffer()
+  private let buffer: ReadBuffer
   private let meter = TrafficMeter()
   private var links: [StreamLink<SimulatedStream, Engine>] = []
   private var count: UInt64 = 0
@@ -55,6 +55,7 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     respond: @escaping (Message, Client) -> Void
   ) {
     loop = internet.loop(of: host)
+    buffer = .shared(on: loop)
     makeEngine = engine
     self.arrived = arrived
     self.left = left

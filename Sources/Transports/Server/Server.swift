@@ -58,7 +58,7 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
   private let makeEngine: () -> Engine
   private let program: any ServerProgram
   private let log: (ServerEvent) -> Void
-  private let buffer = ReadBuffer()
+  private let buffer: ReadBuffer
   private var listener: TCPListener?
   private var connections: [Int: ServerConnection<Stream, Engine>] = [:]
   private var lastNumber = 0
@@ -72,6 +72,7 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
     self.loop = loop
     self.fault = fault
     self.accepting = accepting
+    buffer = .shared(on: loop)
     makeEngine = engine
     self.program = program
     self.log = log
