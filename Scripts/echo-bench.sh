@@ -1,10 +1,11 @@
 #!/bin/bash
 # Times 32 bytes to an echo server and back, one message in flight, server and client on one core:
 # bare epoll, the transport, and a connection over it. Rounds alternate, since the machine may be
-# busy; medians count.
+# busy with other things.
 #
 # Usage: echo-bench.sh [ROUNDS] [MESSAGES]. Fails where the transport takes more than 1.1 times the
-# time of bare epoll. A program named by PEER ("bare epoll of another make": called with the words of
+# time of bare epoll, both by the medians and by the fastest rounds: what else the machine does can
+# only add to a round, and under load adds more to some than to others. A program named by PEER ("bare epoll of another make": called with the words of
 # PEER, then a port and a count; prints us/rt=NUMBER) and a server named by PEER_SERVER (called with
 # a port) are measured in the same rounds.
 set -euo pipefail
@@ -55,19 +56,22 @@ for ((round = 1; round <= rounds; round++)); do
 done
 
 median() { sort -n "$scratch/$1" | awk '{ all[NR] = $1 } END { print all[int((NR + 1) / 2)] }'; }
-ratio() { awk -v a="$(median "$1")" -v b="$(median "$2")" 'BEGIN { printf "%.2f", a / b }'; }
+fastest() { sort -n "$scratch/$1" | head -1; }
+ratio() { awk -v a="$("$1" "$2")" -v b="$("$1" "$3")" 'BEGIN { printf "%.2f", a / b }'; }
 
-printf '%-12s %8s %8s %8s %6s\n' mode median fastest slowest ratio
+printf '%-12s %10s %6s %11s %6s %11s\n' mode "median us" ratio "fastest us" ratio "slowest us"
 for mode in "${modes[@]}"; do
   suffix=
   if [[ $mode == *+ ]]; then suffix=+; fi
-  printf '%-12s %8s %8s %8s %6s\n' "$mode" "$(median "$mode")" \
-    "$(sort -n "$scratch/$mode" | head -1)" "$(sort -n "$scratch/$mode" | tail -1)" \
-    "$(ratio "$mode" "bare$suffix")"
+  printf '%-12s %10s %6s %11s %6s %11s\n' "$mode" \
+    "$(median "$mode")" "$(ratio median "$mode" "bare$suffix")" \
+    "$(fastest "$mode")" "$(ratio fastest "$mode" "bare$suffix")" \
+    "$(sort -n "$scratch/$mode" | tail -1)"
 done
-measured=$(ratio transport bare)
-awk -v measured="$measured" -v limit="$limit" 'BEGIN { exit measured > limit }' || {
-  echo "echo-bench: transport takes $measured times bare epoll, above $limit"
+measured="$(ratio median transport bare) by the medians, $(ratio fastest transport bare) by the fastest"
+awk -v words="$measured" -v limit="$limit" \
+  'BEGIN { split(words, word, " "); exit word[1] > limit && word[5] > limit }' || {
+  echo "echo-bench: transport takes $measured, times bare epoll: above $limit"
   exit 1
 }
-echo "echo-bench: transport takes $measured times bare epoll, within $limit"
+echo "echo-bench: transport takes $measured, times bare epoll: within $limit"

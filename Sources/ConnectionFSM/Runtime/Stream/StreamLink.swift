@@ -22,6 +22,8 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   @exclusivity(unchecked) private var written = 0
   /// Messages whose last byte is not written yet: where each ends, counted like `output.bytes`.
   @exclusivity(unchecked) private var marks: [(id: MessageID?, payload: Int, end: Int)] = []
+  /// Room for what is reported at once.
+  @exclusivity(unchecked) private var reports: [MessageID] = []
   /// The machine was told to give no more.
   @exclusivity(unchecked) private var isBlocked = false
   /// The stream takes no more until it says so.
@@ -267,14 +269,18 @@ extension StreamLink {
     var done = 0
     while done < marks.count, marks[done].end <= written { done += 1 }
     // One report for a run of messages of one lane.
-    var reports: [MessageID] = []
+    reports.removeAll(keepingCapacity: true)
     for mark in marks[..<done] {
       meter.sentMessage(payload: mark.payload)
       guard let id = mark.id else { continue }
       if reports.last?.lane == id.lane { reports.removeLast() }
       reports.append(id)
     }
-    marks.removeFirst(done)
+    if done == marks.count {
+      marks.removeAll(keepingCapacity: true)
+    } else {
+      marks.removeFirst(done)
+    }
     compact()
     updateWritability()
     for id in reports { observer?.transport(epoch, reports: .written(through: id)) }
@@ -283,7 +289,11 @@ extension StreamLink {
   /// Gives up the written part once it is all there is, or large.
   private func compact() {
     guard written == output.bytes.count || written > Self.highMark else { return }
-    output.bytes.removeFirst(written)
+    if written == output.bytes.count {
+      output.bytes.removeAll(keepingCapacity: true)
+    } else {
+      output.bytes.removeFirst(written)
+    }
     for index in marks.indices { marks[index].end -= written }
     written = 0
   }
