@@ -30,7 +30,8 @@ public struct Traffic: Hashable, Sendable {
 
 /// Where the links of a transport count; all of them live on one loop.
 package final class TrafficMeter {
-  package fileprivate(set) var traffic = Traffic()
+  // Unchecked, as in a link: nothing is called while it is being changed.
+  @exclusivity(unchecked) package fileprivate(set) var traffic = Traffic()
 
   package init() {}
 
