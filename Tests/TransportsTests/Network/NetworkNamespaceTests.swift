@@ -111,14 +111,16 @@
         #expect(rig.path.path.status == .up)
         rig.connection.connect(to: far.endpoint("10.0.0.1"))
         await rig.until { !$0.opened.isEmpty }
+        let epoch = try #require(rig.trace.opened.first)
         await far.ip(["addr del 10.0.0.1/24 dev far0"])
-        await rig.until { !$0.ends.isEmpty }
-        let end = try #require(rig.trace.ends.first)
+        await rig.until { trace in trace.ends.contains { $0.epoch == epoch } }
+        let end = try #require(rig.trace.ends.first { $0.epoch == epoch })
         #expect(end.cause == .timedOut(.pong))
         #expect(end.step.to == .backingOff)
-        await rig.until { $0.dials.count >= 2 }
+        let dials = rig.trace.dials.count
+        await rig.until { $0.dials.count > dials }
         await far.ip(["addr add 10.0.0.1/24 dev far0"])
-        await rig.until { $0.opened.count >= 2 }
+        await rig.until { trace in trace.opened.contains { $0 > epoch } }
         await rig.close()
         Namespace.ip(NearEnd.down)
       }
@@ -128,7 +130,9 @@
     func otherInterface() async throws {
       let far = try await FarMachine()
       Namespace.ip(NearEnd.up)
-      let policy = EndPolicy(heartbeat: Heartbeat(interval: .seconds(60), timeout: .seconds(20)))
+      let policy = EndPolicy(
+        heartbeat: Heartbeat(interval: .seconds(60), timeout: .seconds(20)),
+        suspectTimeout: .seconds(20))
       let (rig, _) = try await rig(policy)
       let first = rig.path.path
       rig.connection.connect(to: far.endpoint("10.0.0.1"))
