@@ -58,8 +58,8 @@ extension SystemError {
 extension Cause {
   /// The cause behind an answer of `getaddrinfo` other than 0; total. `errno` is looked at for
   /// EAI_SYSTEM alone.
-  /// - Parameter family: The one that was asked for, if only one was. That the host, or this system,
-  ///   has none of it is an answer then, and no misuse.
+  /// - Parameter family: The one that was asked for, if only one was. That the host, or this
+  ///   system, has none of it is an answer then, and no misuse.
   package init(resolverCode code: Int32, errno number: Int32, family: AddressFamily? = nil) {
     #if canImport(Darwin)
       let noData = EAI_NODATA

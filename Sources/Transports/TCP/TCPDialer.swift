@@ -35,12 +35,12 @@ public final class TCPDialer: ByteStreamDialer {
   /// Starts to connect to a `tcp` or a `unix` endpoint. To be called on the loop.
   ///
   /// The observer hears `streamOpened`, or `streamFailed` with one of
-  /// - `Cause.system`, of the most hopeful address. A path where there is nothing, or whose queue of
-  ///   connections is full, refuses.
+  /// - `Cause.system`, of the most hopeful address. A path where there is nothing, or whose queue
+  ///   of connections is full, refuses.
   /// - `Cause.resolution`, `Cause.timedOut` for a limit of the timing.
   /// - `Cause.localAddressLost` when the local address of the options is not there.
-  /// - `Cause.unsupportedEndpoint` for another scheme, port 0, a host that is empty or contains NUL,
-  ///   or a path longer than a socket's may be: 107 bytes on Linux, 103 on Apple systems.
+  /// - `Cause.unsupportedEndpoint` for another scheme, port 0, a host that is empty or contains
+  ///   NUL, or a path longer than a socket's may be: 107 bytes on Linux, 103 on Apple systems.
   ///
   /// The stream's `diagnosis` is then a ``DialError`` where that says more.
   public func dial(_ endpoint: Endpoint, observer: any ByteStreamObserver) -> TCPStream {

@@ -8,8 +8,8 @@ public import ConnectionFSM
   import Glibc
 #endif
 
-/// A TCP connection, or one to a Unix domain socket, made by ``TCPDialer``. Everything of it happens
-/// on the dialer's loop.
+/// A TCP connection, or one to a Unix domain socket, made by ``TCPDialer``. Everything of it
+/// happens on the dialer's loop.
 ///
 /// Nagle's algorithm is off and a broken connection never raises SIGPIPE. Until `streamOpened`
 /// reading and writing answer `wouldBlock`. After that the observer hears `streamReadable` in every

@@ -54,7 +54,10 @@ final class PeerProgram: Sendable {
     peer.process.standardError = output
     output.fileHandleForReading.readabilityHandler = { [weak peer] handle in
       let data = handle.availableData
-      guard !data.isEmpty else { return handle.readabilityHandler = nil }
+      guard !data.isEmpty else {
+        handle.readabilityHandler = nil
+        return
+      }
       peer?.received.withLock { $0 += data }
     }
     try peer.process.run()
