@@ -22,11 +22,21 @@ static const int cel_timerfd_flags = TFD_NONBLOCK | TFD_CLOEXEC;
 static const int cel_timerfd_absolute = TFD_TIMER_ABSTIME;
 static const int cel_stream_type = SOCK_STREAM;
 static const int cel_stream_flags = SOCK_NONBLOCK | SOCK_CLOEXEC;
+static const int cel_raw_type = SOCK_RAW;
 
 // Behind _GNU_SOURCE in netdb.h, which the Swift modules do not define. The numbers are part of the
 // ABI of both libraries.
 static const int cel_eai_nodata = -5;
 static const int cel_eai_addrfamily = -9;
+
+// struct sockaddr_nl. Neither this nor the numbers of rtnetlink come from the kernel's own headers:
+// the Static Linux SDK, for one, has none of them.
+struct cel_netlink_address {
+  uint16_t family;
+  uint16_t padding;
+  uint32_t port;
+  uint32_t groups;
+};
 
 // Behind _GNU_SOURCE in sys/socket.h.
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);

@@ -69,7 +69,6 @@ public final class SimulatedStream: ByteStream {
     internet.close(closing, withReset: withReset)
   }
 
-  /// Whether the observer hears of what arrives; what is left unread makes the peer wait.
   public func setReading(_ isReading: Bool) {
     self.isReading = isReading
     if isReading { readable() }

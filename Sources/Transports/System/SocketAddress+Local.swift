@@ -3,8 +3,10 @@ import ConnectionFSM
 #if canImport(Darwin)
   import Darwin
 #elseif canImport(Musl)
+  import CEventLoop
   import Musl
 #else
+  import CEventLoop
   import Glibc
 #endif
 

@@ -95,8 +95,7 @@ public final class TCPStream: ByteStream {
     return endReading(.failed(cause))
   }
 
-  /// Whether the observer hears of what arrives; what is left unread makes the peer wait.
-  package func setReading(_ isReading: Bool) {
+  public func setReading(_ isReading: Bool) {
     guard let socket, stage == .open, readEnd == nil else { return }
     want(isReading ? socket.interest.union(.read) : socket.interest.subtracting(.read))
   }

@@ -11,7 +11,7 @@ struct ServeCommand: Command {
   private let host: String
   /// 0 for any that is free, which is no port of an endpoint.
   private let port: UInt16
-  private let fault: EchoServer.Fault
+  private let fault: ServerFault
   private let behaviour: String
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
@@ -25,18 +25,18 @@ struct ServeCommand: Command {
 
   private static func fault(
     _ arguments: inout ArgumentList
-  ) throws(Failure) -> (EchoServer.Fault, String) {
-    var found: [(EchoServer.Fault, String)] = []
+  ) throws(Failure) -> (ServerFault, String) {
+    var found: [(ServerFault, String)] = []
     if arguments.flag("--refuse") { found.append((.refuse, "refuses every dial")) }
     if arguments.flag("--accept-and-drop") {
       found.append((.acceptAndDrop, "accepts every dial and drops it"))
     }
     if arguments.flag("--mute") { found.append((.mute, "reads and never answers")) }
     if arguments.flag("--half-close") {
-      found.append((.halfClose(afterLines: 1), "answers one line, then says no more"))
+      found.append((.halfClose(afterMessages: 1), "answers one line, then says no more"))
     }
     if let lines: Int = try arguments.number(of: "--reset-after", in: 1...1_000_000_000) {
-      found.append((.reset(afterLines: lines), "resets each connection at its line \(lines)"))
+      found.append((.reset(atMessage: lines), "resets each connection at its line \(lines)"))
     }
     if let delay: Int64 = try arguments.number(of: "--slow", in: 1...3_600_000) {
       found.append((.slow(.milliseconds(delay)), "answers each line \(delay) ms late"))
@@ -79,11 +79,10 @@ struct ServeCommand: Command {
     preconditionFailure("a stream that nobody finishes has ended")
   }
 
-  private static func words(for event: EchoServer.Event) -> String {
+  private static func words(for event: ServerEvent) -> String {
     switch event {
     case .accepted(let number): "#\(number) connected"
-    case .line(let number, let bytes):
-      "#\(number) ← \(String(decoding: bytes, as: UTF8.self).printable)"
+    case .message(let number, let message): "#\(number) ← \(message.text.printable)"
     case .ended(let number, let how): "#\(number) ended: \(how)"
     }
   }

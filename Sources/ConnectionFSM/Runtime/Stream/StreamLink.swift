@@ -10,6 +10,7 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   private var engine: Engine
   private let loop: any EventLoop
   private let buffer: ReadBuffer
+  private let meter: TrafficMeter
   private var observer: (any TransportObserver)?
   private var output = EngineOutput()
   /// How far `output.events` has been reported.
@@ -17,7 +18,7 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   /// How far `output.bytes` has been written.
   private var written = 0
   /// Messages whose last byte is not written yet: where each ends, counted like `output.bytes`.
-  private var marks: [(id: MessageID, end: Int)] = []
+  private var marks: [(id: MessageID?, payload: Int, end: Int)] = []
   /// The machine was told to give no more.
   private var isBlocked = false
   /// The stream takes no more until it says so.
@@ -43,12 +44,13 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
 
   package init(
     epoch: Epoch, engine: Engine, loop: any EventLoop, buffer: ReadBuffer,
-    observer: any TransportObserver
+    meter: TrafficMeter = TrafficMeter(), observer: any TransportObserver
   ) {
     self.epoch = epoch
     self.engine = engine
     self.loop = loop
     self.buffer = buffer
+    self.meter = meter
     self.observer = observer
   }
 }
@@ -60,7 +62,9 @@ extension StreamLink {
     let end = output.bytes.count
     engine.send(message, id: id, into: &output)
     // An engine that is over writes nothing; what never left must not count as written.
-    if let id, output.bytes.count > end { marks.append((id, output.bytes.count)) }
+    if output.bytes.count > end {
+      marks.append((id, message.bytes.count, output.bytes.count))
+    }
     if !more { settle() }
   }
 
@@ -132,6 +136,7 @@ extension StreamLink: ByteStreamObserver {
   }
 
   private func take(_ count: Int) {
+    meter.received(byteCount: count)
     observer?.transport(epoch, reports: .received(byteCount: UInt32(count)))
     guard observer != nil else { return }
     let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
@@ -205,7 +210,9 @@ extension StreamLink {
       budget -= 1
       switch event {
       case .opened: observer?.transport(epoch, reports: .opened)
-      case .message(let message): observer?.transport(epoch, received: message)
+      case .message(let message):
+        meter.received(message)
+        observer?.transport(epoch, received: message)
       case .pong(let number): observer?.transport(epoch, reports: .pong(number))
       case .acknowledged(let id):
         observer?.transport(epoch, reports: .acknowledged(through: id))
@@ -234,7 +241,9 @@ extension StreamLink {
     guard let stream, observer != nil, writeFailure == nil, !isFull else { return }
     while written < output.bytes.count {
       switch stream.write(output.bytes.span.bytes.extracting(droppingFirst: written)) {
-      case .wrote(let count): written += count
+      case .wrote(let count):
+        written += count
+        meter.sent(byteCount: count)
       case .wouldBlock:
         isFull = true
         return reportWritten()
@@ -257,8 +266,10 @@ extension StreamLink {
     // One report for a run of messages of one lane.
     var reports: [MessageID] = []
     for mark in marks[..<done] {
-      if reports.last?.lane == mark.id.lane { reports.removeLast() }
-      reports.append(mark.id)
+      meter.sentMessage(payload: mark.payload)
+      guard let id = mark.id else { continue }
+      if reports.last?.lane == id.lane { reports.removeLast() }
+      reports.append(id)
     }
     marks.removeFirst(done)
     compact()

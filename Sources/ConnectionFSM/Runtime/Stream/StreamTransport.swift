@@ -6,6 +6,7 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   /// An engine of no link, to ask what holds for all of them.
   private let model: Engine
   private let buffer = ReadBuffer()
+  private let meter = TrafficMeter()
   // One; two while a replacement opens beside it.
   private var links: [StreamLink<Dialer.Stream, Engine>] = []
 
@@ -29,6 +30,9 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
 
   public var eventLoop: any EventLoop { dialer.eventLoop }
 
+  /// What has passed over all links so far; to be read on the loop.
+  public var traffic: Traffic { meter.traffic }
+
   public var canPing: Bool { model.canPing }
 
   public func admits(_ message: Message) -> Bool { model.admits(message) }
@@ -36,7 +40,7 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   public func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
     let link = StreamLink<Dialer.Stream, Engine>(
       epoch: epoch, engine: makeEngine(), loop: dialer.eventLoop, buffer: buffer,
-      observer: observer)
+      meter: meter, observer: observer)
     link.whenOver = { [weak self] in self?.links.removeAll { $0.epoch == epoch } }
     if let diagnosed { link.diagnosed = { diagnosed(epoch, $0) } }
     links.append(link)
