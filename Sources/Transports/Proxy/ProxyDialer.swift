@@ -80,6 +80,8 @@ public final class ProxyStream<Base: ByteStream>: ByteStream {
 
   public func write(_ bytes: RawSpan) -> WriteResult { tunnel.write(bytes) }
 
+  public func setReading(_ isReading: Bool) { tunnel.setReading(isReading) }
+
   public func finishWriting() { tunnel.finishWriting() }
 
   public func close() { tunnel.close() }

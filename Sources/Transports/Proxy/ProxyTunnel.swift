@@ -24,6 +24,7 @@ final class ProxyTunnel<Base: ByteStream> {
   /// What came behind the proxy's answer and was not read yet.
   private var surplus: ArraySlice<UInt8> = []
   private var hasFinishedWriting = false
+  private var isReading = true
   /// Told in the next turn, since it was known inside of `dial`.
   private var failure: (cause: Cause, problem: ProxyError.Problem)?
   private var error: ProxyError?
@@ -79,6 +80,13 @@ extension ProxyTunnel {
       return stage == .closed ? .failed(.system(.notConnected)) : .wouldBlock
     }
     return base.write(bytes)
+  }
+
+  func setReading(_ isReading: Bool) {
+    guard stage == .open else { return }
+    self.isReading = isReading
+    base?.setReading(isReading)
+    if isReading, !surplus.isEmpty { arm(at: loop.now) }
   }
 
   func finishWriting() {
@@ -189,10 +197,10 @@ extension ProxyTunnel: ByteStreamObserver {
 
   /// The stream below tells of its own bytes alone.
   private func tellSurplus() {
-    guard stage == .open, !surplus.isEmpty else { return }
+    guard stage == .open, isReading, !surplus.isEmpty else { return }
     observer?.streamReadable()
     // Again in the next turn, for an observer that reads in pieces.
-    if stage == .open, !surplus.isEmpty { arm(at: loop.now) }
+    if stage == .open, isReading, !surplus.isEmpty { arm(at: loop.now) }
   }
 }
 
