@@ -5,9 +5,10 @@ public import ConnectionFSM
 public final class SimulatedServer<Engine: ProtocolEngine> {
   private let loop: any EventLoop
   private let makeEngine: () -> Engine
+  private let arrived: (Client) -> Void
   private let left: (Client) -> Void
   private let respond: (Message, Client) -> Void
-  private let buffer = ReadBuffer()
+  private let buffer: ReadBuffer
   private let meter = TrafficMeter()
   private var links: [StreamLink<SimulatedStream, Engine>] = []
   private var count: UInt64 = 0
@@ -43,16 +44,20 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
   ///   - port: Its number.
   ///   - service: What the system in front of the program is like; its script is not used.
   ///   - engine: Makes an engine for each connection.
+  ///   - arrived: Hears of a connection that is there.
   ///   - left: Hears of a connection that has ended.
   ///   - respond: Gets each message, and whom it came from.
   public init(
     _ internet: SimulatedInternet, host: HostID, port: UInt16, service: Service = Service(),
     engine: @escaping () -> Engine,
+    arrived: @escaping (Client) -> Void = { _ in },
     left: @escaping (Client) -> Void = { _ in },
     respond: @escaping (Message, Client) -> Void
   ) {
     loop = internet.loop(of: host)
+    buffer = .shared(on: loop)
     makeEngine = engine
+    self.arrived = arrived
     self.left = left
     self.respond = respond
     internet.listen(host, port: port, service: service) { [weak self] stream in
@@ -104,6 +109,7 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     }
     link.stream = stream
     links.append(link)
+    arrived(client(link))
     link.streamOpened()
     stream.start(observer: link)
   }

@@ -22,8 +22,8 @@ public struct FrameError: Error, Equatable, Sendable {
     case endedInside
   }
 
-  /// Which byte of the link's inbound stream is at fault, counted from 0: a field of the header, the
-  /// first of the body, or the one that never came.
+  /// Which byte of what arrived over the link is at fault, counted from 0: a field of the header,
+  /// the first of the body, or the one that never came.
   public let offset: UInt64
   /// What is wrong there.
   public let problem: Problem

@@ -3,16 +3,16 @@ public import ConnectionFSM
 /// Each message behind its length, and nothing else on the wire.
 ///
 /// Without a handshake, so the link is open at once. Both ends speak it alike. Messages are binary:
-/// one of another kind can be sent, and arrives as binary, since kinds do not travel. Each message's
-/// `wireLength` counts its length's bytes too.
+/// one of another kind can be sent, and arrives as binary, since kinds do not travel. A message's
+/// `wireLength` counts the bytes of its length too.
 ///
 /// A length that cannot be ends the link with `Cause.protocolError`, and ``diagnosis`` tells the
 /// place and what is wrong there, as a ``FrameError``; the end inside a frame is `Cause.truncated`.
 /// After that the engine does nothing any more.
 ///
-/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with it.
-/// One that is sent all the same ends the link with `Cause.protocolError` before a byte of it is
-/// written.
+/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
+/// it. One that is sent all the same ends the link with `Cause.protocolError`, and not a byte of it
+/// is written.
 public struct LengthFraming: ProtocolEngine, Sendable {
   /// How many bytes a length has.
   public enum Width: Int, CaseIterable, Sendable {

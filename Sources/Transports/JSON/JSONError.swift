@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// Why a payload is not the JSON that was asked for, or a value cannot become JSON: where, and what
 /// is wrong there.
 public struct JSONError: Error, Equatable, Sendable {

@@ -1,10 +1,5 @@
 public import ConnectionFSM
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
+import Foundation
 
 extension Message {
   /// Makes a message of kind `object`: the value as JSON, pretty-printed, with sorted keys, so that
@@ -17,7 +12,7 @@ extension Message {
     let bytes: [UInt8]
     do { bytes = Array(try encoder.encode(value)) } catch { throw JSONError(error) }
     guard bytes.first == UInt8(ascii: "{") || bytes.first == UInt8(ascii: "[") else {
-      throw JSONError(JSONText.wrongTop)
+      throw JSONError("the top level must be an object or an array")
     }
     self.init(bytes: bytes, kind: .object)
   }
@@ -27,6 +22,12 @@ extension Message {
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self
   ) throws(JSONError) -> Value {
-    do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch { throw JSONError(error) }
+    do { return try JSONDecoder().decode(type, from: Data(bytes)) } catch {
+      // What is no JSON at all is told better by the parser that knows the place.
+      if case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty {
+        try JSONText.check(bytes, allowsAnyTop: true)
+      }
+      throw JSONError(error)
+    }
   }
 }

@@ -11,6 +11,9 @@ extension TCPStream: ServedStream {}
 /// What a ``Server`` does about what it hears. One program serves all of its connections, which are
 /// counted from 1 in order of arrival; everything of it happens on the server's loop.
 package protocol ServerProgram: AnyObject {
+  /// A connection is there.
+  func arrived(_ client: Int)
+
   /// A message arrived.
   /// - Returns: What to do about it, in order.
   func received(_ message: Message, from client: Int) -> [ServerDeed]
@@ -20,6 +23,7 @@ package protocol ServerProgram: AnyObject {
 }
 
 extension ServerProgram {
+  package func arrived(_ client: Int) {}
   package func left(_ client: Int) {}
 }
 
@@ -54,7 +58,7 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
   private let makeEngine: () -> Engine
   private let program: any ServerProgram
   private let log: (ServerEvent) -> Void
-  private let buffer = ReadBuffer()
+  private let buffer: ReadBuffer
   private var listener: TCPListener?
   private var connections: [Int: ServerConnection<Stream, Engine>] = [:]
   private var lastNumber = 0
@@ -68,6 +72,7 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
     self.loop = loop
     self.fault = fault
     self.accepting = accepting
+    buffer = .shared(on: loop)
     makeEngine = engine
     self.program = program
     self.log = log
@@ -80,10 +85,22 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
   /// - Returns: The port that was bound, for a port of 0.
   /// - Throws: ``ListenError``.
   package func start(host: String = "127.0.0.1", port: UInt16 = 0) throws(ListenError) -> UInt16 {
-    let listener = TCPListener(loop: loop) { [unowned self] in accept($0) }
+    let listener = makeListener()
     let bound = try listener.start(host: host, port: port, isDeaf: fault == .refuse)
     self.listener = listener
     return bound
+  }
+
+  /// Listens at a path of the file system.
+  /// - Throws: ``ListenError``.
+  package func start(path: String) throws(ListenError) {
+    let listener = makeListener()
+    try listener.start(path: path)
+    self.listener = listener
+  }
+
+  private func makeListener() -> TCPListener {
+    TCPListener(loop: loop) { [unowned self] in accept($0) }
   }
 
   /// Ends like a killed process: listener and connections are gone at once.
@@ -132,6 +149,7 @@ package final class Server<Stream: ServedStream, Engine: ProtocolEngine> {
     }
     connections[number] = connection
     log(.accepted(number))
+    program.arrived(number)
     let (stream, observer) = accepting(accepted, connection.link)
     connection.begin(stream)
     return observer

@@ -52,18 +52,9 @@ package enum System {
       // mach_continuous_time in nanoseconds.
       Int64(clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW))
     #else
-      clock(CLOCK_BOOTTIME)
+      cel_continuous_time()
     #endif
   }
-
-  #if !canImport(Darwin)
-    private static func clock(_ id: clockid_t) -> Int64 {
-      var time = timespec()
-      // Fails only for a clock that does not exist; this one does since Linux 2.6.39.
-      clock_gettime(id, &time)
-      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-  #endif
 
   /// Names the calling thread as a number; never 0.
   @inline(__always)

@@ -39,31 +39,27 @@
     public func dial(
       _ endpoint: Endpoint, observer: any ByteStreamObserver
     ) -> TLSStream<Base.Stream> {
-      do throws(TLSError) {
-        let name = try PeerName(configuration.serverName ?? endpoint.host, for: "host")
-        let server = SessionCache.Server(host: endpoint.host, port: endpoint.port, name: name)
-        let stream = TLSStream<Base.Stream>(
-          loop: eventLoop, handshakeLimit: configuration.handshakeDeadline
-        ) { [configuration, sessions] () throws(TLSError) -> TLSSession in
-          let session = try TLSSession(configuration.context)
-          try session.expect(server, sessions: sessions)
-          return session
-        }
-        guard endpoint.scheme == "tls" else {
-          stream.refuse(nil, observer: observer)
-          return stream
-        }
+      let name = Result { () throws(TLSError) -> PeerName in
+        try PeerName(configuration.serverName ?? endpoint.host, for: "host")
+      }
+      let stream = TLSStream<Base.Stream>(
+        loop: eventLoop, handshakeLimit: configuration.handshakeDeadline
+      ) { [configuration, sessions] () throws(TLSError) -> TLSSession in
+        let session = try TLSSession(configuration.context)
+        try session.expect(
+          SessionCache.Server(host: endpoint.host, port: endpoint.port, name: name.get()),
+          sessions: sessions)
+        return session
+      }
+      switch name {
+      case .success where endpoint.scheme == "tls":
         stream.dial(observer: observer) {
           base.dial(Endpoint(host: endpoint.host, port: endpoint.port), observer: $0)
         }
-        return stream
-      } catch {
-        let stream = TLSStream<Base.Stream>(loop: eventLoop, handshakeLimit: nil) {
-          () throws(TLSError) -> TLSSession in throw error
-        }
-        stream.refuse(error, observer: observer)
-        return stream
+      case .success: stream.refuse(nil, observer: observer)
+      case .failure(let error): stream.refuse(error, observer: observer)
       }
+      return stream
     }
   }
 #endif

@@ -23,7 +23,9 @@
         let end = min(bytes.count, taken + TLSSession.recordLimit)
         switch session.write(.init(rebasing: bytes[taken..<end])) {
         case .done: taken = end
-        case .wantsInput, .wantsOutput: return taken
+        case .wantsOutput: break
+        // Not in the middle of a connection: renegotiation is off.
+        case .wantsInput: return taken
         case .ended: writeFailure = .tls(.closed)
         case .failed(let error):
           self.error = self.error ?? error

@@ -68,6 +68,11 @@ struct ChatFramingTests {
     #expect(
       Reading(engine, [Array("123456789".utf8)[...]]).events == [.failed(.protocolError)])
     #expect(Reading(engine, [Array("1".utf8)[...]]).events == [.failed(.truncated)])
+    var trial = EngineTrial(engine)
+    trial.receive("123456789".utf8)
+    trial.send(Message("a"))
+    trial.close()
+    #expect(trial.output.events == [.failed(.protocolError)] && trial.output.bytes.isEmpty)
   }
 
   @Test("B2.2, F41: a text that the server would not read as one, and whole, is refused")
@@ -90,6 +95,9 @@ struct ChatFramingTests {
       trial.start()
       trial.send(message)
       trial.send(Message("late"))
+      trial.receive("bob: late\n".utf8)
+      trial.receiveEnd()
+      trial.close()
       #expect(trial.output.bytes == Array("iam:ann\n".utf8))
       #expect(trial.output.events == [.opened, .failed(.protocolError)])
       #expect(trial.engine.diagnosis is ChatError)
@@ -105,13 +113,16 @@ struct ChatFramingTests {
     #expect(throws: ChatError.passwordHoldsNewline) {
       try ChatLogin(name: "a", password: "b\nmsg:c")
     }
+    #expect(throws: ChatError.passwordHoldsColon) { try client(password: "a:b", isBare: true) }
+    #expect(throws: Never.self) { try client(password: "ab", isBare: true) }
     #expect(throws: ChatError.maximumLengthTooSmall(6, least: 7)) {
       try client("ann", maximumLength: 6)
     }
     #expect(throws: Never.self) { try client("ann", maximumLength: 7) }
     let errors: [ChatError] = [
       .emptyName, .nameHoldsColon, .nameHoldsNewline, .passwordHoldsNewline,
-      .maximumLengthTooSmall(1, least: 2), .messageIsNoText, .messageHoldsNewline,
+      .passwordHoldsColon, .maximumLengthTooSmall(1, least: 2), .messageIsNoText,
+      .messageHoldsNewline,
       .messageHoldsColon, .messageTooLong(count: 2, limit: 1),
     ]
     for error in errors { #expect(error.description.contains(":")) }

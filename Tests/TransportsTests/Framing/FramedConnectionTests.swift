@@ -43,9 +43,9 @@ struct FramedConnectionTests {
     func transport<Engine: ProtocolEngine & Sendable>(
       _ engine: Engine
     ) -> StreamTransport<SimulatedDialer, Engine> {
-      StreamTransport(internet.dialer(from: client), engine: { engine }) {
-        self.diagnoses.append($1)
-      }
+      StreamTransport(
+        internet.dialer(from: client), engine: { engine },
+        diagnosed: { self.diagnoses.append($1) })
     }
 
     func connection(_ transport: any Transport) throws -> Connection {
@@ -117,6 +117,29 @@ struct FramedConnectionTests {
     try talk(
       engine, [Message(encoding: [String(repeating: "x", count: 1 << 20)])],
       chunking: .atMost(4000))
+  }
+
+  @Test("B1.3, I12: messages sent while others are half written follow them, each whole")
+  func burst() throws {
+    try VirtualTime.run(limit: .seconds(600)) { loop in
+      let rig = Rig(loop, chunking: .atMost(700))
+      let engine = try SevenByteFraming(compression: .gzip, maximumFrame: 1 << 20)
+      let server = rig.serve(engine) { message, client in client.send(message) }
+      let connection = try rig.connection(rig.transport(engine))
+      var heard = connection.messages().makeAsyncIterator()
+      var random = SplitMix64(seed: 3)
+      let messages = try (0..<40).map { index in
+        let noise = (0..<random.next(through: 2000)).map { _ in "\(random.next(through: 99))" }
+        return try Message(encoding: ["\(index)", noise.joined()])
+      }
+      for message in messages { connection.post(message) }
+      for message in messages {
+        let echo = try await heard.next()
+        #expect(echo == message)
+      }
+      #expect(server.traffic.messagesReceived == 40)
+      await connection.close()
+    }
   }
 
   @Test("F33, I23: binary messages are sent and come back behind their lengths, all counted")
@@ -284,19 +307,19 @@ private final class ChatHall {
 
   init(_ internet: SimulatedInternet, _ host: HostID, isBare: Bool = false) throws {
     let engine = try ChatServerFraming(isBare: isBare, maximumLength: 100)
-    server = SimulatedServer(internet, host: host, port: 1, engine: { engine }) {
-      [unowned self] message, client in
-      if clients.updateValue(client, forKey: client.number) == nil { room.arrived(client.number) }
-      var effects: [ChatRoom<Int>.Effect] = []
-      room.handle(
-        ChatCommand(message.text, isBare: isBare), from: client.number, into: &effects)
-      perform(effects)
-    }
+    server = SimulatedServer(
+      internet, host: host, port: 1, engine: { engine },
+      respond: { [unowned self] message, client in
+        take(ChatCommand(message.text, isBare: isBare), from: client)
+      })
   }
 
   var names: [String] { room.names }
 
-  private func perform(_ effects: [ChatRoom<Int>.Effect]) {
+  private func take(_ command: ChatCommand, from client: Server.Client) {
+    if clients.updateValue(client, forKey: client.number) == nil { room.arrived(client.number) }
+    var effects: [ChatRoom<Int>.Effect] = []
+    room.handle(command, from: client.number, into: &effects)
     for effect in effects {
       switch effect {
       case .send(let line, let client): clients[client]?.send(Message(line))

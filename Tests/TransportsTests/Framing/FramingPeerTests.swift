@@ -126,7 +126,8 @@ extension RealSockets {
     @Test("F34, B1.2: poison from the peer ends the link as a protocol error")
     func poison() async throws {
       let journal = Journal()
-      try await withPeer(try SevenByteFraming(), trace: { journal.record($0) }) { link in
+      let trace: @Sendable (TraceRecord) -> Void = { journal.record($0) }
+      try await withPeer(try SevenByteFraming(), trace: trace) { link in
         try await link.connection.send(Message(encoding: ["poison"]))
         await link.loop.until { !journal.causes.isEmpty }
         #expect(journal.causes == [.protocolError])

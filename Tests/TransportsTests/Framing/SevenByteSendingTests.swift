@@ -44,7 +44,7 @@ struct SevenByteSendingTests {
       Issue.record("accepted")
       return
     }
-    #expect(error.path == "a[1].b")
+    #expect(error.path.isEmpty && error.description.hasPrefix("JSON: "))
   }
 
   @Test("I21, B1.6: JSON nested a hundred thousand deep is a typed error, on either way")

@@ -51,6 +51,8 @@ private let triesAgain = EndStory.Next.retries(
 private let impatient = EndPolicy(
   heartbeat: Heartbeat(interval: .milliseconds(5), timeout: .milliseconds(10)))
 
+private let largeMessage = Message(String(repeating: "x", count: 65_000))
+
 private let unknownName = Endpoint(host: "no-such-host.invalid", port: 1)
 
 extension EndStory {
@@ -116,7 +118,7 @@ extension EndStory {
       rig.atEnd { goOn.signal() }
       // 8 MB, more than both socket buffers take of a peer that reads nothing. Before the dial, so
       // that they leave at once, and the silence begins behind them.
-      for _ in 0..<128 { rig.post(String(repeating: "x", count: 65_000)) }
+      for _ in 0..<128 { rig.connection.post(largeMessage) }
       rig.connection.connect(to: server)
       await rig.until { !$0.ends.isEmpty }
       // It was written to until nothing was taken any more.
@@ -231,7 +233,7 @@ final class EchoProgram: Sendable {
   func start(port: UInt16 = 0) async throws -> Endpoint {
     let (loop, server, lines) = (loop, server, lines)
     let bound = await loop.run { () -> Result<UInt16, ListenError> in
-      let echo = EchoServer(loop: loop) { if case .line = $0 { lines.next() } }
+      let echo = EchoServer(loop: loop) { if case .message = $0 { lines.next() } }
       server.value = echo
       do throws(ListenError) { return .success(try echo.start(port: port)) } catch {
         return .failure(error)

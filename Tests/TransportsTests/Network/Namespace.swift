@@ -83,9 +83,9 @@
         server.value?.kill()
         server.value = nil
       }
-      loop.stop()
-      // The kernel takes its time to tidy up after the last thread of a namespace.
+      // While the other namespace lasts: after it, the kernel does the same in its own time.
       Namespace.ip(["link del near0"])
+      loop.stop()
     }
   }
 

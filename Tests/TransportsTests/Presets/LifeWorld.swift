@@ -46,9 +46,12 @@ final class LifeApp<World: LifeWorld>: Sendable {
     await world.loop.until { journal.phases.suffix(phases.count).elementsEqual(phases) }
   }
 
-  func reads(_ texts: String...) async {
+  func reads(_ texts: String...) async { await readsInAll(texts.count) }
+
+  /// Until so many messages were read since the last `takeRead`.
+  func readsInAll(_ count: Int) async {
     let read = read
-    await world.loop.until { read.value.count >= texts.count }
+    await world.loop.until { read.value.count >= count }
   }
 
   func until(_ condition: @escaping @Sendable (Journal) -> Bool) async {
@@ -98,7 +101,8 @@ struct SimulatedLife<Framing: ProtocolEngine & Sendable>: LifeWorld, @unchecked 
     self.loop = internet.loop(of: client)
     let box = Confined<SimulatedServer<Framing>?>(nil)
     server = SimulatedServer(
-      internet, host: host, port: 4000, engine: { framing }, left: { program.left($0.number) },
+      internet, host: host, port: 4000, engine: { framing },
+      arrived: { program.arrived($0.number) }, left: { program.left($0.number) },
       respond: { message, client in
         for deed in program.received(message, from: client.number) {
           switch deed {

@@ -34,8 +34,8 @@
       port = try #require(UInt16(line.split(separator: ":").last ?? ""))
     }
 
-    /// How many messages of that kind it has sent (`>>>`) or received (`<<<`), as it tells if it was
-    /// started with `-msg`.
+    /// How many messages of that kind it has sent (`>>>`) or received (`<<<`); to be started with
+    /// `-msg`.
     func count(_ direction: String, _ kind: String) -> Int {
       program.output.split(whereSeparator: \.isNewline)
         .count { $0.hasPrefix(direction) && $0.hasSuffix(kind) }

@@ -2,36 +2,39 @@
 package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   package let epoch: Epoch
   /// Set right after the dial, before anything can be heard of it.
-  package var stream: Stream?
+  @exclusivity(unchecked) package var stream: Stream?
   package var whenOver: () -> Void = {}
   /// Hears the error behind a failure, right before the failure is reported.
   package var diagnosed: ((any Error) -> Void)?
 
-  private var engine: Engine
+  // Unchecked, like all that changes below: the dynamic checks cost as much as all the rest of a
+  // message. Sound, since no call out is made while one of these is being changed: an engine cannot
+  // reach its link, and observers are told when the change is done.
+  @exclusivity(unchecked) private var engine: Engine
   private let loop: any EventLoop
   private let buffer: ReadBuffer
   private let meter: TrafficMeter
-  private var observer: (any TransportObserver)?
-  private var output = EngineOutput()
+  @exclusivity(unchecked) private var observer: (any TransportObserver)?
+  @exclusivity(unchecked) private var output = EngineOutput()
   /// How far `output.events` has been reported.
-  private var reported = 0
+  @exclusivity(unchecked) private var reported = 0
   /// How far `output.bytes` has been written.
-  private var written = 0
+  @exclusivity(unchecked) private var written = 0
   /// Messages whose last byte is not written yet: where each ends, counted like `output.bytes`.
-  private var marks: [(id: MessageID?, payload: Int, end: Int)] = []
+  @exclusivity(unchecked) private var marks: [(id: MessageID?, payload: Int, end: Int)] = []
   /// The machine was told to give no more.
-  private var isBlocked = false
+  @exclusivity(unchecked) private var isBlocked = false
   /// The stream takes no more until it says so.
-  private var isFull = false
-  private var isFinishing = false
-  private var isSettling = false
-  private var armedAt: Instant?
+  @exclusivity(unchecked) private var isFull = false
+  @exclusivity(unchecked) private var isFinishing = false
+  @exclusivity(unchecked) private var isSettling = false
+  @exclusivity(unchecked) private var armedAt: Instant?
 
   /// How the link ends, once what was said before that is reported.
-  private var verdict: TransportEvent?
+  @exclusivity(unchecked) private var verdict: TransportEvent?
   /// Why nothing can be written any more. What the peer said before it went is read first.
-  private var writeFailure: Cause?
-  private var isReadOut = false
+  @exclusivity(unchecked) private var writeFailure: Cause?
+  @exclusivity(unchecked) private var isReadOut = false
 
   // Above the high mark the machine keeps its messages, where they can still expire or be
   // cancelled.

@@ -1,7 +1,7 @@
 /// What has passed over all links of a transport, exactly (F33, I23).
 ///
-/// Bytes are those that the stream took and gave, beneath the protocol and above TLS; a message sent
-/// counts once the stream took its last byte, one received as it is delivered.
+/// Bytes are those that the streams took and gave, beneath the protocol and above TLS. A message
+/// sent counts once its last byte was taken, one received as it is delivered.
 public struct Traffic: Hashable, Sendable {
   /// Bytes read from streams.
   public var bytesReceived: UInt64 = 0

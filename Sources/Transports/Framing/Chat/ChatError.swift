@@ -8,6 +8,8 @@ public enum ChatError: Error, Equatable, Sendable {
   case nameHoldsNewline
   /// The password would end the line, and what follows would be read as a message.
   case passwordHoldsNewline
+  /// A server without a delimiter would cut the password at its colon.
+  case passwordHoldsColon
   /// The longest line must have room for the login and for a message of one byte.
   case maximumLengthTooSmall(Int, least: Int)
   /// Only text can be said.
@@ -27,13 +29,15 @@ extension ChatError: CustomStringConvertible {
     case .nameHoldsColon: "name: holds a colon, which ends a name on the wire; leave it out"
     case .nameHoldsNewline: "name: holds a line's end; leave it out"
     case .passwordHoldsNewline: "password: holds a line's end, which would end it"
+    case .passwordHoldsColon:
+      "password: holds a colon, where a bare server would cut it; use a server with a delimiter"
     case .maximumLengthTooSmall(let length, let least):
       "maximumLength: is \(length); give at least \(least), the login's length"
     case .messageIsNoText: "message: is no text; send Message(_:) of a text"
     case .messageHoldsNewline: "message: holds a line's end; send its lines one by one"
     case .messageHoldsColon:
-      "message: holds a colon, where a bare server would cut it; leave it out, or use a server with "
-        + "a delimiter"
+      "message: holds a colon, where a bare server would cut it; leave it out, or use a server "
+        + "with a delimiter"
     case .messageTooLong(let count, let limit):
       "message: makes a line of \(count) bytes, more than maximumLength \(limit); split it"
     }

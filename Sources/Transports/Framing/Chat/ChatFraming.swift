@@ -8,15 +8,16 @@ public import ConnectionFSM
 /// all, the sender among them, so a message need not be shown before it comes back.
 ///
 /// The server ends its lines with `\n`, always. Whether the client does is up to the server:
-/// one that knows no delimiter takes each read for one message, and needs `isBare`. It then loses
-/// what the network merges: of two messages that one read of its brings, the second is lost, and a
-/// message that is split arrives as its first part. A text with a colon would be cut there, so it is
-/// refused. Send to such a server seldom, or better, use a delimiter.
+/// one that knows no delimiter takes each read for one message, and needs `isBare`. It loses what
+/// the network merges: of two messages that one read of its brings, the login among them, the
+/// second is lost and leaves its `msg` at the end of the first; one that is split is cut short. A
+/// colon would cut a text or a password there, so it is refused. Send to such a server seldom, or
+/// better, use a delimiter.
 ///
-/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with it.
-/// One that is sent all the same ends the link with `Cause.protocolError` before a byte of it is
-/// written. The server's end inside a line is `Cause.truncated`, and a line longer than the limit
-/// `Cause.protocolError`.
+/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
+/// it. One that is sent all the same ends the link with `Cause.protocolError`, and not a byte of it
+/// is written. The server's end inside a line is `Cause.truncated`, and a line longer than the
+/// limit `Cause.protocolError`.
 public struct ChatFraming: ProtocolEngine, Sendable {
   /// What stands before a text.
   private static let prefix = "msg:"
@@ -40,6 +41,9 @@ public struct ChatFraming: ProtocolEngine, Sendable {
   public init(
     _ login: ChatLogin, isBare: Bool = false, maximumLength: Int = 65_536
   ) throws(ChatError) {
+    guard !isBare || login.password?.utf8.contains(UInt8(ascii: ":")) != true else {
+      throw .passwordHoldsColon
+    }
     // As others hear it, a message has the name, a colon and a space before it.
     let least = max(login.line.utf8.count, login.name.utf8.count + 3, Self.prefix.utf8.count + 1)
     guard maximumLength >= least else {
@@ -87,11 +91,15 @@ public struct ChatFraming: ProtocolEngine, Sendable {
   public mutating func receive(
     _ bytes: RawSpan, at now: Instant, into output: inout EngineOutput
   ) {
+    guard !isOver else { return }
     lines.receive(bytes, at: now, into: &output)
+    noteEnd(output)
   }
 
   public mutating func receiveEnd(at now: Instant, into output: inout EngineOutput) {
+    guard !isOver else { return }
     lines.receiveEnd(at: now, into: &output)
+    noteEnd(output)
   }
 
   public mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
@@ -113,6 +121,14 @@ public struct ChatFraming: ProtocolEngine, Sendable {
   }
 
   public mutating func deadlineReached(at now: Instant, into output: inout EngineOutput) {}
+
+  /// The lines may have come to their end: then nothing is written any more.
+  private mutating func noteEnd(_ output: EngineOutput) {
+    switch output.events.last {
+    case .closed, .failed: isOver = true
+    case .opened, .message, .pong, .acknowledged, .finished, nil: return
+    }
+  }
 
   private func write(_ line: some Sequence<UInt8>, _ output: inout EngineOutput) {
     output.bytes += line

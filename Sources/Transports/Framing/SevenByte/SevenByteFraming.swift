@@ -19,12 +19,12 @@ public import ConnectionFSM
 /// of what they could not encode. Each message's `wireLength` is its frame's length.
 ///
 /// Anything else ends the link with `Cause.protocolError`, and ``diagnosis`` tells the place and
-/// what is wrong there, as a ``FrameError``; the end inside a frame is `Cause.truncated`. After that
-/// the engine does nothing any more.
+/// what is wrong there, as a ``FrameError``; the end inside a frame is `Cause.truncated`. After
+/// that the engine does nothing any more.
 ///
-/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with it.
-/// One that is sent all the same ends the link with `Cause.protocolError` before a byte of it is
-/// written.
+/// A connection turns away what ``admits(_:)`` refuses; ``validate(_:)`` says what is wrong with
+/// it. One that is sent all the same ends the link with `Cause.protocolError`, and not a byte of it
+/// is written.
 ///
 /// XOR is not encryption: see ``Encoding/xor(key:)``.
 public struct SevenByteFraming: ProtocolEngine, Sendable {
@@ -32,8 +32,8 @@ public struct SevenByteFraming: ProtocolEngine, Sendable {
   public enum Encoding: Hashable, Sendable {
     /// Nothing.
     case plain
-    /// The UTF-8 bytes of the key are laid over them again and again, anew for each message. This is
-    /// no encryption: two messages, or the guess of one, give the key away. For secrecy use TLS.
+    /// The UTF-8 bytes of the key are laid over them again and again, anew for each message. This
+    /// is no encryption: two messages, or the guess of one, give the key away. For secrecy use TLS.
     case xor(key: String)
   }
 
@@ -179,7 +179,8 @@ public struct SevenByteFraming: ProtocolEngine, Sendable {
 extension SevenByteFraming {
   /// Checks that the message can be sent.
   /// - Throws: ``FramingError/messageIsNoObject``, ``FramingError/messageIsNoJSON(_:)``,
-  ///   ``FramingError/messageTooLong(count:limit:)`` or ``FramingError/frameTooLong(count:limit:)``.
+  ///   ``FramingError/messageTooLong(count:limit:)`` or
+  ///   ``FramingError/frameTooLong(count:limit:)``.
   public func validate(_ message: Message) throws(FramingError) {
     try checkContent(of: message)
     guard compression == .gzip else {

@@ -1,7 +1,6 @@
 #if canImport(Glibc) || canImport(Musl)
   import CEventLoop
-  public import ConnectionFSM
-  import Synchronization
+  import ConnectionFSM
 
   #if canImport(Musl)
     import Musl
@@ -9,52 +8,15 @@
     import Glibc
   #endif
 
-  /// Watches the system's network: by rtnetlink on Linux, by `NWPathMonitor` on Apple systems.
-  ///
-  /// The path is up if a default route (IPv4 or IPv6) leads over an interface that is up, running,
-  /// and has an address of that family which is good beyond its link. Loopback alone is down:
-  /// nothing beyond the machine can be reached; a connection to the machine itself should follow
-  /// no monitor. The number of the path's interface changes with the interface and with its
-  /// gateway.
-  ///
-  /// The handler is called on the loop. A monitor that nobody holds any more stops.
-  public final class SystemPathMonitor: PathSource {
-    private let loop: SocketEventLoop
-    private let session = Mutex<RouteSession?>(nil)
-
-    /// Makes a monitor that is not started yet.
-    /// - Parameter loop: Where it listens and calls its handler.
-    public init(loop: SocketEventLoop) { self.loop = loop }
-
-    deinit { stop() }
-
-    /// Starts to tell; from any thread.
-    public func start(_ handler: @escaping @Sendable (Path) -> Void) throws(PathSourceError) {
-      stop()
-      let raw: Int32
-      do throws(Errno) { raw = try System.routeSocket().release() } catch {
-        throw PathSourceError(error)
-      }
-      let session = RouteSession(loop, handler)
-      self.session.withLock { $0 = session }
-      if !loop.execute({ session.begin(Descriptor(raw)) }) { System.close(raw) }
-    }
-
-    /// Tells nothing more; from any thread. Elsewhere than on the loop, a call of the handler that
-    /// is under way may still come.
-    public func stop() {
-      guard let ending = session.withLock({ $0.take() }) else { return }
-      if loop.isCurrent { ending.end() } else { loop.execute { ending.end() } }
-    }
-  }
-
   /// A monitor from start to stop. `Sendable` only in that its reference may be captured by work
   /// for the loop; nothing of it is touched anywhere else.
-  private final class RouteSession: @unchecked Sendable {
+  final class PathSession: @unchecked Sendable {
     private let loop: SocketEventLoop
     private var handler: (@Sendable (Path) -> Void)?
+    private let descriptor: Int32
+    /// The socket's place on the loop, which closes it then.
     private var registration: Registration?
-    private var descriptor: Int32 = -1
+    private var hasBegun = false
     private var watch = RouteWatch()
     private var effects: [RouteWatch.Effect] = []
     // The kernel fits its answers to the buffer they are read into, up to 32 KiB.
@@ -63,17 +25,27 @@
     /// Datagrams a turn: a swarm of announcements must not starve the loop.
     private static let datagramsPerTurn = 16
 
-    init(_ loop: SocketEventLoop, _ handler: @escaping @Sendable (Path) -> Void) {
+    /// Makes the socket; from any thread.
+    init(
+      _ loop: SocketEventLoop, _ handler: @escaping @Sendable (Path) -> Void
+    ) throws(PathSourceError) {
+      do throws(Errno) { descriptor = try System.routeSocket().release() } catch {
+        throw PathSourceError(error)
+      }
       self.loop = loop
       self.handler = handler
     }
 
-    func begin(_ socket: consuming Descriptor) {
+    deinit {
+      if !hasBegun { System.close(descriptor) }
+    }
+
+    func begin() {
       // Stopped before it began.
       guard handler != nil else { return }
-      descriptor = socket.raw
+      hasBegun = true
       // Fails for lack of memory alone. The path stays unknown then, which lets everybody try.
-      registration = try? loop.register(socket, for: .read, self)
+      registration = try? loop.register(Descriptor(descriptor), for: .read, self)
       guard registration != nil else { return end() }
       watch.start(at: loop.now, into: &effects)
       perform()
@@ -101,7 +73,7 @@
     }
   }
 
-  extension RouteSession: DescriptorHandler {
+  extension PathSession: DescriptorHandler {
     func descriptorReady(_ registration: Registration, for ready: Interest) {
       for _ in 0..<Self.datagramsPerTurn where self.registration == registration {
         let count = buffer.withUnsafeMutableBytes { System.receive(descriptor, into: $0) }
@@ -123,7 +95,7 @@
     }
   }
 
-  extension RouteSession: DeadlineHandler {
+  extension PathSession: DeadlineHandler {
     func deadlineReached() {
       watch.deadlineReached(at: loop.now, into: &effects)
       perform()
