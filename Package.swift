@@ -41,6 +41,12 @@ let package = Package(
     .executableTarget(
       name: "fleet-bench", dependencies: ["ConnectionFSM", "NetSim"],
       path: "Benchmarks/FleetBench", swiftSettings: strict),
+    .executableTarget(
+      name: "echo-bench", dependencies: ["ConnectionFSM", "Transports", "CEventLoop"],
+      path: "Benchmarks/EchoBench", swiftSettings: strict),
+    .executableTarget(
+      name: "crowd-bench", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Benchmarks/CrowdBench", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(

@@ -3,5 +3,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-echo "lint: swift format lint --strict on Sources, Tests, Benchmarks and Package.swift"
-swift format lint --strict --recursive --parallel Sources Tests Benchmarks Package.swift
+echo "lint: swift format lint --strict on Sources, Tests, Benchmarks, Fuzzing and Package.swift"
+swift format lint --strict --recursive --parallel Sources Tests Benchmarks Fuzzing \
+  Package.swift

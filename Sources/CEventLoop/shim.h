@@ -10,6 +10,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
+#include <time.h>
 
 // Enumerations in one C library, macros in the other: here they are plain numbers.
 static const uint32_t cel_epoll_in = EPOLLIN;
@@ -40,6 +41,14 @@ struct cel_netlink_address {
 
 // Behind _GNU_SOURCE in sys/socket.h.
 extern int accept4(int socket, struct sockaddr *address, socklen_t *length, int flags);
+
+// Nanoseconds. In C, because Swift finds timespec in another module, depending on what a file
+// imports. Fails only for a clock that does not exist; this one does since Linux 2.6.39.
+static inline int64_t cel_continuous_time(void) {
+  struct timespec time = {0, 0};
+  clock_gettime(CLOCK_BOOTTIME, &time);
+  return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
 
 // prctl is variadic, which Swift cannot call.
 static inline int cel_name_thread(const char *name) { return prctl(PR_SET_NAME, name); }

@@ -2,6 +2,8 @@
 #ifndef CZLIB_SHIM_H
 #define CZLIB_SHIM_H
 
+// The input is only read.
+#define ZLIB_CONST
 #include <zlib.h>
 
 static inline int czlib_deflate_init(z_stream *stream, int level, int window_bits) {

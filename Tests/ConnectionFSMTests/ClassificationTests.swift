@@ -137,7 +137,7 @@ struct ClassificationTests {
 
   static let others = [
     Row("X", .tls(.untrusted), .tls(.expired), .tls(.hostMismatch), .tls(.pinMismatch)),
-    Row("X", .tls(.noCommonVersion)),
+    Row("X", .tls(.noCommonVersion), .tls(.certificateRequired)),
     Row("T", .tls(.reset), .tls(.closed)),
     Row("T", .tls(.internalError)),
     Row(

@@ -35,6 +35,26 @@ struct QueueBoundsTests {
     #expect(rig.feed(.offerA(40)).disposition == .taken(.a(4)))
   }
 
+  @Test("F46: a lane that is open only with the link rejects in every other phase")
+  func whileOpen() throws {
+    var lane = Lane.made(.atMostOnce)
+    lane.admission = .whileOpen
+    var rig = Rig(try Policy.made(heartbeat: nil, session: .seconds(5), lanes: [lane]))
+    #expect(rig.feed(.offerA()).disposition == .rejected(.notOpen), "idle")
+    rig.feed(.connect(here))
+    #expect(rig.feed(.offerA()).disposition == .rejected(.notOpen), "connecting")
+    rig.transport(.opened)
+    #expect(rig.feed(.offerA()).disposition == .rejected(.notOpen), "authenticating")
+    rig.feed(.session(Epoch(1), .ready))
+    #expect(rig.feed(.offerA()).disposition == .taken(.a(1)), "open")
+    rig.transport(.writabilityChanged(false))
+    #expect(rig.feed(.offerA()).disposition == .taken(.a(2)), "open, and waits for room")
+    rig.transport(.failed(.system(.connectionReset)))
+    #expect(rig.feed(.offerA()).disposition == .rejected(.notOpen), "backing off")
+    rig.feed(.close)
+    #expect(rig.feed(.offerA()).disposition == .rejected(.closed), "closed")
+  }
+
   @Test("the largest sizes do not overflow")
   func largest() throws {
     for overflow in [Lane.Overflow.reject, .dropOldest] {

@@ -58,10 +58,17 @@ struct SystemErrorTests {
       #expect(Cause(resolverCode: code, errno: ENETDOWN) == .resolution(symbol))
     }
     #expect(Cause(resolverCode: EAI_SYSTEM, errno: ENETDOWN) == .system(.networkDown))
+    // Asked for one family, a host or a system that has none of it is no misuse.
+    for family in AddressFamily.allCases {
+      #expect(
+        Cause(resolverCode: EAI_FAMILY, errno: 0, family: family) == .resolution(.unknownName))
+    }
     #if os(Linux)
       // EAI_NODATA and EAI_ADDRFAMILY, which the C headers hide.
       #expect(Cause(resolverCode: -5, errno: 0) == .resolution(.unknownName))
       #expect(Cause(resolverCode: -9, errno: 0) == .resolution(.misconfigured))
+      #expect(
+        Cause(resolverCode: -9, errno: 0, family: .version6) == .resolution(.unknownName))
     #endif
   }
 
@@ -94,55 +101,5 @@ struct SystemErrorTests {
   func loopError() {
     #expect(LoopError(Errno(EMFILE)).description.contains("ulimit -n"))
     #expect(LoopError(Errno(EAGAIN)).description.contains("one thread"))
-  }
-}
-
-@Suite("Dialling addresses one after another")
-struct SequentialDialingTests {
-  private let addresses: [SocketAddress] = {
-    guard case .addresses(let first) = Resolution(host: "::1", port: 1, numeric: true),
-      case .addresses(let second) = Resolution(host: "127.0.0.1", port: 2, numeric: true)
-    else { return [] }
-    return first + second
-  }()
-
-  @Test("each failure leads to the next address, the last one to giving up")
-  func order() {
-    var dialing = SequentialDialing<SocketAddress>()
-    let first = dialing.handle(.resolved(addresses))
-    let second = dialing.handle(.failed(attempt: 0, .system(.connectionRefused)))
-    let stale = dialing.handle(.failed(attempt: 0, .system(.timedOut)))
-    let last = dialing.handle(.failed(attempt: 1, .system(.timedOut)))
-    #expect(addresses.map(\.port) == [1, 2])
-    #expect(first == .connect(attempt: 0, addresses[0]))
-    #expect(second == .connect(attempt: 1, addresses[1]))
-    #expect(stale == .none)
-    #expect(last == .fail(.system(.connectionRefused)))
-  }
-
-  @Test("F14: the most hopeful cause of all addresses is reported")
-  func verdict() {
-    let (terminal, network, transient) = (
-      Cause.system(.accessDenied), Cause.system(.networkUnreachable), Cause.system(.timedOut)
-    )
-    let cases = [
-      (terminal, terminal, terminal), (terminal, network, network), (network, terminal, network),
-      (network, network, network), (network, transient, transient), (transient, network, transient),
-      (terminal, transient, transient), (transient, terminal, transient),
-    ]
-    for (first, second, expected) in cases {
-      var dialing = SequentialDialing<SocketAddress>()
-      _ = dialing.handle(.resolved(addresses))
-      _ = dialing.handle(.failed(attempt: 0, first))
-      let effect = dialing.handle(.failed(attempt: 1, second))
-      #expect(effect == .fail(expected))
-    }
-  }
-
-  @Test("no address at all is an unknown name")
-  func none() {
-    var dialing = SequentialDialing<SocketAddress>()
-    let effect = dialing.handle(.resolved([]))
-    #expect(effect == .fail(.resolution(.unknownName)))
   }
 }

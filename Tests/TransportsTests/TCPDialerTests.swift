@@ -3,38 +3,6 @@ import Synchronization
 import Testing
 import Transports
 
-/// A resolver for tests: answers from a list, and only while its gate is open.
-final class StubNames: Sendable {
-  private let gate = Mutex(true)
-  private let answers: [String: Resolution]
-  let asked = Mutex<[String]>([])
-
-  init(_ answers: [String: Resolution], isOpen: Bool = true) {
-    self.answers = answers
-    gate.withLock { $0 = isOpen }
-  }
-
-  func open() { gate.withLock { $0 = true } }
-
-  func resolver(threads: Int = 2) -> Resolver {
-    Resolver(threads: threads) { host, _ in
-      self.asked.withLock { $0.append(host) }
-      while !self.gate.withLock({ $0 }) { SystemThread.yield() }
-      return self.answers[host] ?? .failed(.resolution(.unknownName))
-    }
-  }
-}
-
-/// The numeric addresses of these endpoints, in order.
-private func addresses(_ endpoints: Endpoint...) -> Resolution {
-  .addresses(
-    endpoints.flatMap { endpoint -> [SocketAddress] in
-      let resolution = Resolution(host: endpoint.host, port: endpoint.port, numeric: true)
-      guard case .addresses(let addresses) = resolution else { return [] }
-      return addresses
-    })
-}
-
 extension RealSockets {
   @Suite("The TCP dialer")
   struct TCPDialerTests {
@@ -135,7 +103,7 @@ extension RealSockets {
     @Test("I2: the answer of a look-up that was closed meanwhile is dropped, and nothing is kept")
     func lateAnswer() async throws {
       let server = try TestServer { $0.echo() }
-      let names = StubNames(["slow": addresses(server.endpoint)], isOpen: false)
+      let names = StubNames(["slow": .of(server.endpoint)], isOpen: false)
       let resolver = names.resolver(threads: 1)
       var closed: TestClient? = TestClient(loop, resolver: resolver)
       var skipped: TestClient? = TestClient(loop, resolver: resolver)
@@ -154,11 +122,12 @@ extension RealSockets {
       await loop.pause(.milliseconds(1))
       #expect(stream == nil)
       names.open()
-      // The same single thread serves this one only after it has skipped the others.
+      // The same single thread serves this one, family by family, only after it has skipped the
+      // others.
       let last = TestClient(loop, resolver: resolver)
       await last.dialled(Endpoint(host: "slow", port: 1))
       #expect(last.events == [.opened])
-      #expect(names.asked.withLock { $0 } == ["slow", "slow"])
+      #expect(names.asked.withLock { $0 } == ["slow", "slow", "slow"])
       loop.stop()
       server.stop()
     }
@@ -168,8 +137,8 @@ extension RealSockets {
       let server = try TestServer { $0.echo() }
       let (first, second) = (RefusedPort("::1"), RefusedPort())
       let names = StubNames([
-        "host": addresses(first.endpoint, second.endpoint, server.endpoint),
-        "dead": addresses(first.endpoint, second.endpoint),
+        "host": .of(first.endpoint, second.endpoint, server.endpoint),
+        "dead": .of(first.endpoint, second.endpoint),
       ])
       let client = TestClient(loop, resolver: names.resolver())
       await client.dialled(Endpoint(host: "host", port: 1))
@@ -237,7 +206,7 @@ extension RealSockets {
       let threads = ProcessCounts.threads
       let server = try TestServer { $0.echo() }
       let (hanging, refused) = (FullBacklog(), RefusedPort())
-      let names = StubNames(["name": addresses(server.endpoint)])
+      let names = StubNames(["name": .of(server.endpoint)])
       let resolver = names.resolver()
       for round in 0..<200 {
         // A loop of its own now and then: making and stopping one must not leave anything either.

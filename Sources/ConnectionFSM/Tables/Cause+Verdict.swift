@@ -162,6 +162,7 @@ extension TLSFailure {
   public var verdict: Verdict {
     switch self {
     case .untrusted, .expired, .hostMismatch, .pinMismatch, .noCommonVersion: .terminal
+    case .certificateRequired: .terminal
     case .reset, .closed: .transient
     case .internalError: .transient
     }

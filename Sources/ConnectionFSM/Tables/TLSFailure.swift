@@ -16,4 +16,7 @@ public enum TLSFailure: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   case closed
   /// One side reported a fault of its own (alert internal_error).
   case internalError
+  /// The peer demands a certificate of ours (RFC 8446 section 4.3.2): none was given, or it refused
+  /// the one that was.
+  case certificateRequired
 }

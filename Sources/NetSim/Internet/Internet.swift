@@ -307,6 +307,14 @@ extension Internet {
   /// How many connections there is anything left of.
   package var liveConnections: Int { connections.count - freeSlots.count }
 
+  /// How many bytes the programs that dialled have written to the connections that are still there,
+  /// and have read from them.
+  package var bytesOfClients: (written: Int, read: Int) {
+    connections.filter { $0.client.stage.isHeld }.reduce((0, 0)) { sum, connection in
+      (sum.0 + connection.up.written, sum.1 + connection.down.read)
+    }
+  }
+
   /// How many ends are held by programs: what a leak would show in.
   public var liveSockets: Int {
     var count = 0

@@ -2,27 +2,29 @@ public import ConnectionFSM
 
 /// Makes streams over a ``SimulatedInternet``, from one host.
 ///
-/// A name is asked of the resolver, and its addresses are tried one after another until one
-/// connects, as the socket transports do. `tcp` endpoints are plain; for `tls` the handshake is
-/// played, see ``PlayedTLS``.
+/// A name is asked of the resolver, and its addresses race as those of the socket transports do; an
+/// address is of version 6 if it holds a colon. `tcp` endpoints are plain; for `tls` the handshake
+/// is played, see ``PlayedTLS``.
 public final class SimulatedDialer: ByteStreamDialer {
   private let internet: SimulatedInternet
   private let host: HostID
   private let loop: any EventLoop
+  private let timing: DialTiming
 
   public var eventLoop: any EventLoop { loop }
 
-  init(internet: SimulatedInternet, host: HostID, loop: any EventLoop) {
+  init(internet: SimulatedInternet, host: HostID, loop: any EventLoop, timing: DialTiming) {
     self.internet = internet
     self.host = host
     self.loop = loop
+    self.timing = timing
   }
 
   public func dial(
     _ endpoint: Endpoint, observer: any ByteStreamObserver
   ) -> SimulatedStream {
     let stream = SimulatedStream(internet: internet, loop: loop, observer: observer)
-    stream.start(endpoint, from: host)
+    stream.start(endpoint, from: host, timing)
     return stream
   }
 }

@@ -109,9 +109,11 @@ public final class SimulatedInternet: @unchecked Sendable {
     listeners[Port(host: host, port: port)] = Listener(accept: accept)
   }
 
-  /// Makes streams that leave from a host.
-  public func dialer(from host: HostID) -> sending SimulatedDialer {
-    SimulatedDialer(internet: self, host: host, loop: loop(of: host))
+  /// Makes streams that leave from a host, timed as the socket streams are.
+  public func dialer(
+    from host: HostID, timing: DialTiming = .standard
+  ) -> sending SimulatedDialer {
+    SimulatedDialer(internet: self, host: host, loop: loop(of: host), timing: timing)
   }
 
   private func rearm() {
@@ -134,9 +136,9 @@ extension SimulatedInternet: DeadlineHandler {
 
   private func pass(on occurrence: Occurrence) {
     switch occurrence {
-    case .opened(let socket): streams[socket]?.stream?.opened()
+    case .opened(let socket): streams[socket]?.stream?.opened(socket)
     case .failed(let socket, let cause):
-      streams.removeValue(forKey: socket)?.stream?.failed(cause)
+      streams.removeValue(forKey: socket)?.stream?.failed(socket, cause)
     case .readable(let socket): streams[socket]?.stream?.readable()
     case .writable(let socket): streams[socket]?.stream?.writable()
     case .accepted(let socket, let host, let port): accept(socket, host, port)

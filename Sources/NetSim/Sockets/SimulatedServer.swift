@@ -5,8 +5,11 @@ public import ConnectionFSM
 public final class SimulatedServer<Engine: ProtocolEngine> {
   private let loop: any EventLoop
   private let makeEngine: () -> Engine
+  private let arrived: (Client) -> Void
+  private let left: (Client) -> Void
   private let respond: (Message, Client) -> Void
-  private let buffer = ReadBuffer()
+  private let buffer: ReadBuffer
+  private let meter = TrafficMeter()
   private var links: [StreamLink<SimulatedStream, Engine>] = []
   private var count: UInt64 = 0
   /// How many connections it has accepted.
@@ -41,14 +44,21 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
   ///   - port: Its number.
   ///   - service: What the system in front of the program is like; its script is not used.
   ///   - engine: Makes an engine for each connection.
+  ///   - arrived: Hears of a connection that is there.
+  ///   - left: Hears of a connection that has ended.
   ///   - respond: Gets each message, and whom it came from.
   public init(
     _ internet: SimulatedInternet, host: HostID, port: UInt16, service: Service = Service(),
     engine: @escaping () -> Engine,
+    arrived: @escaping (Client) -> Void = { _ in },
+    left: @escaping (Client) -> Void = { _ in },
     respond: @escaping (Message, Client) -> Void
   ) {
     loop = internet.loop(of: host)
+    buffer = .shared(on: loop)
     makeEngine = engine
+    self.arrived = arrived
+    self.left = left
     self.respond = respond
     internet.listen(host, port: port, service: service) { [weak self] stream in
       self?.accept(stream)
@@ -59,12 +69,27 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     for link in links { link.letGo() }
   }
 
+  /// What has passed over all its connections so far.
+  public var traffic: Traffic { meter.traffic }
+
   /// How many connections it has at this moment.
   public var connectionCount: Int { links.count }
 
   /// Sends a message to every client.
   public func broadcast(_ message: Message) {
     for link in links { client(link).send(message) }
+  }
+
+  /// Sends a message to the connection of that number, if it is there.
+  public func send(_ message: Message, to number: Int) {
+    if let link = link(number) { client(link).send(message) }
+  }
+
+  /// Ends the connection of that number in the protocol's order, if it is there.
+  public func close(_ number: Int) { link(number)?.close() }
+
+  private func link(_ number: Int) -> StreamLink<SimulatedStream, Engine>? {
+    links.first { $0.epoch == Epoch(UInt64(number)) }
   }
 
   /// Ends every connection in the protocol's order.
@@ -76,10 +101,16 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     count += 1
     let epoch = Epoch(count)
     let link = StreamLink<SimulatedStream, Engine>(
-      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, observer: Relay(self))
-    link.whenOver = { [weak self] in self?.links.removeAll { $0.epoch == epoch } }
+      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, meter: meter,
+      observer: Relay(self))
+    link.whenOver = { [weak self, unowned link] in
+      guard let self else { return }
+      links.removeAll { $0.epoch == epoch }
+      left(client(link))
+    }
     link.stream = stream
     links.append(link)
+    arrived(client(link))
     link.streamOpened()
     stream.start(observer: link)
   }

@@ -17,10 +17,10 @@ public final class SimulatedStream: ByteStream {
   private let loop: any EventLoop
   private weak var observer: (any ByteStreamObserver)?
   private var stage = Stage.dialling
-  private var endpoint: Endpoint?
-  private var host: HostID?
-  private var dialing = SequentialDialing<String>()
-  private var attempt = 0
+  /// Whether a played handshake follows the connection.
+  private var isSecure = false
+  /// The race for the connection; nil once it is over.
+  private var race: DialRace<String, SocketID>?
   private var socket: SocketID?
   /// What every further read gives: the end, or the error, which the system tells only once.
   private var readEnd: ReadResult?
@@ -44,6 +44,7 @@ public final class SimulatedStream: ByteStream {
   }
 
   deinit {
+    race?.cancel()
     if let socket { internet.close(socket) }
   }
 
@@ -61,12 +62,13 @@ public final class SimulatedStream: ByteStream {
   private func letGo(withReset: Bool) {
     stage = .closed
     observer = nil
+    race?.cancel()
+    race = nil
     guard let closing = socket else { return }
     socket = nil
     internet.close(closing, withReset: withReset)
   }
 
-  /// Whether the observer hears of what arrives; what is left unread makes the peer wait.
   public func setReading(_ isReading: Bool) {
     self.isReading = isReading
     if isReading { readable() }
@@ -113,58 +115,63 @@ public final class SimulatedStream: ByteStream {
 // MARK: Dialling
 
 extension SimulatedStream {
-  func start(_ endpoint: Endpoint, from host: HostID) {
-    self.endpoint = endpoint
-    self.host = host
+  func start(_ endpoint: Endpoint, from host: HostID, _ timing: DialTiming) {
+    isSecure = endpoint.scheme == "tls"
     guard ["tcp", "tls"].contains(endpoint.scheme), endpoint.port > 0, !endpoint.host.isEmpty,
       !endpoint.host.utf8.contains(0)
     else { return later { $0.fail(.unsupportedEndpoint) } }
+    let internet = internet
+    race = DialRace(timing, on: loop) { [weak self] address in
+      guard let self else { return .failed(.system(.notConnected)) }
+      return .connected(internet.dial(address, port: endpoint.port, from: host, for: self))
+    } abandon: {
+      internet.close($0)
+    } over: { [weak self] in
+      self?.dialled($0)
+    }
     internet.resolve(endpoint.host, from: host, for: self)
   }
 
+  /// The resolver of this internet answers for both families at once.
   func resolved(_ addresses: [String], _ cause: Cause?) {
     later { stream in
-      guard case .dialling = stream.stage else { return }
-      if let cause { return stream.fail(cause) }
-      stream.perform(stream.dialing.handle(.resolved(addresses)))
-    }
-  }
-
-  private func perform(_ effect: SequentialDialing<String>.Effect) {
-    switch effect {
-    case .none: return
-    case .fail(let cause): fail(cause)
-    case .connect(let number, let address):
-      guard let host, let endpoint else { return }
-      attempt = number
-      socket = internet.dial(address, port: endpoint.port, from: host, for: self)
-    }
-  }
-
-  func failed(_ cause: Cause) {
-    socket = nil
-    later { stream in
-      guard case .dialling = stream.stage else { return }
-      stream.failAttempt(cause)
-    }
-  }
-
-  private func failAttempt(_ cause: Cause) {
-    perform(dialing.handle(.failed(attempt: attempt, cause)))
-  }
-
-  func opened() {
-    later { stream in
-      guard case .dialling = stream.stage, let socket = stream.socket else { return }
-      // A reset can be there already, if the program was held up: then the dial has failed.
-      if let cause = stream.internet.takeError(of: socket) {
-        stream.socket = nil
-        stream.internet.close(socket)
-        return stream.failAttempt(cause)
+      guard let race = stream.race else { return }
+      for family in AddressFamily.allCases {
+        if let cause {
+          race.resolutionFailed(family, cause)
+        } else {
+          race.resolved(family, addresses.filter { $0.contains(":") == (family == .version6) })
+        }
       }
-      guard stream.endpoint?.scheme == "tls" else { return stream.becomeOpen() }
-      stream.stage = .securing(PlayedTLS())
-      stream.secure()
+    }
+  }
+
+  func failed(_ failed: SocketID, _ cause: Cause) {
+    if failed == socket { socket = nil }
+    later { $0.race?.failed(cause) { $0 == failed } }
+  }
+
+  func opened(_ opened: SocketID) {
+    later { stream in
+      guard let race = stream.race, race.sockets.contains(opened) else { return }
+      // A reset can be there already, if the program was held up: then the attempt has failed.
+      if let cause = stream.internet.takeError(of: opened) {
+        stream.internet.close(opened)
+        return race.failed(cause) { $0 == opened }
+      }
+      race.connected { $0 == opened }
+    }
+  }
+
+  private func dialled(_ outcome: DialRace<String, SocketID>.Outcome) {
+    race = nil
+    switch outcome {
+    case .failed(let cause): fail(cause)
+    case .connected(let socket):
+      self.socket = socket
+      guard isSecure else { return becomeOpen() }
+      stage = .securing(PlayedTLS())
+      secure()
     }
   }
 

@@ -282,6 +282,8 @@ final class WatchedStream: ByteStream {
     return result
   }
 
+  func setReading(_ isReading: Bool) { base.setReading(isReading) }
+
   func finishWriting() { base.finishWriting() }
 
   func close() {

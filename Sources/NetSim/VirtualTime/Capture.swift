@@ -30,24 +30,29 @@ enum Capture {
       let mainExecutorHook = Runtime.variable(
         "swift_task_getMainExecutor_hook", as: MainExecutorHook?.self)
     else { return false }
-    formerEnqueueHook = enqueueHook.pointee
-    formerMainExecutorHook = mainExecutorHook.pointee
+    formerEnqueueHook.store(
+      unsafeBitCast(enqueueHook.pointee, to: UInt.self), ordering: .releasing)
+    formerMainExecutorHook.store(
+      unsafeBitCast(mainExecutorHook.pointee, to: UInt.self), ordering: .releasing)
     enqueueHook.pointee = capture
     mainExecutorHook.pointee = mainExecutor
     return true
   }()
 
-  // Written once, before the hooks that read them are in place.
-  nonisolated(unsafe) private static var formerEnqueueHook: EnqueueHook?
-  nonisolated(unsafe) private static var formerMainExecutorHook: MainExecutorHook?
+  // Written once, before the hooks that read them are in place; atomic, since other threads are
+  // never told that they are.
+  private static let formerEnqueueHook = Atomic<UInt>(0)
+  private static let formerMainExecutorHook = Atomic<UInt>(0)
 
   private static let capture: EnqueueHook = { job, original in
     if let time = CurrentSimulation.value {
       time.capture(job)
     } else if let time = CapturedTasks.owner(of: job) {
       time.enqueueForeign(job)
-    } else if let formerEnqueueHook {
-      formerEnqueueHook(job, original)
+    } else if let former = unsafeBitCast(
+      formerEnqueueHook.load(ordering: .acquiring), to: EnqueueHook?.self)
+    {
+      former(job, original)
     } else {
       unsafeBitCast(original, to: Enqueue.self)(job)
     }
@@ -55,7 +60,11 @@ enum Capture {
 
   private static let mainExecutor: MainExecutorHook = { original in
     if let time = CurrentSimulation.value { return time.mainActor.asUnownedSerialExecutor() }
-    if let formerMainExecutorHook { return formerMainExecutorHook(original) }
+    if let former = unsafeBitCast(
+      formerMainExecutorHook.load(ordering: .acquiring), to: MainExecutorHook?.self)
+    {
+      return former(original)
+    }
     return unsafeBitCast(original, to: MainExecutor.self)()
   }
 }

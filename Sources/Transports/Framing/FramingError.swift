@@ -13,8 +13,18 @@ public enum FramingError: Error, Equatable, Sendable {
   case pongLineWithoutUse
   /// The message would be read as more than one line.
   case messageHoldsDelimiter
-  /// The message is longer than the longest line.
+  /// The message is longer than the longest line, or than the longest payload.
   case messageTooLong(count: Int, limit: Int)
+  /// A limit of this name cannot have this value.
+  case limitOutOfRange(argument: String, value: Int, range: ClosedRange<Int>)
+  /// A key for XOR needs at least one byte.
+  case emptyKey
+  /// Only objects can be sent.
+  case messageIsNoObject
+  /// The message is not JSON, or its top level is neither an object nor an array.
+  case messageIsNoJSON(JSONError)
+  /// The message's frame is longer than the longest, or than what a legacy peer can read.
+  case frameTooLong(count: Int, limit: Int)
 }
 
 extension FramingError: CustomStringConvertible {
@@ -34,6 +44,17 @@ extension FramingError: CustomStringConvertible {
       "message: would be read as several lines; escape the delimiter, or frame by length"
     case .messageTooLong(let count, let limit):
       "message: has \(count) bytes, more than maximumLength \(limit); split it, or raise the limit"
+    case .limitOutOfRange(let argument, let value, let range):
+      "\(argument): is \(value); give \(range.lowerBound) to \(range.upperBound)"
+    case .emptyKey:
+      "key: has no bytes; give at least one, or send plainly"
+    case .messageIsNoObject:
+      "message: is no object; make one with Message(encoding:), or give it the kind object"
+    case .messageIsNoJSON(let error):
+      "message: \(error)"
+    case .frameTooLong(let count, let limit):
+      "message: needs a frame of \(count) bytes, more than \(limit); split it, or raise "
+        + "maximumFrame; a legacy peer reads 65535 at most"
     }
   }
 }

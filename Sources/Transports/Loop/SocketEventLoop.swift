@@ -26,12 +26,14 @@ public final class SocketEventLoop: EventLoop, @unchecked Sendable {
   private let loopThread = Atomic<UInt>(0)
   private let thread = Mutex<SystemThread?>(nil)
   // ----
-  private var deadlines = DeadlineHeap()
+  // Without the dynamic checks, which cost more than the loop itself: nobody is called while one of
+  // these is being changed, and what a change lets go of does not come back to it.
+  @exclusivity(unchecked) private var deadlines = DeadlineHeap()
   /// When the kernel's timer will be raised. Never later than the earliest deadline once a turn
   /// begins, often earlier: a deadline that moves back, as most do, costs no system call.
-  private var timerRaisedAt = Int64.max
-  private var registrations = RegistrationTable()
-  private var batch: [Work] = []
+  @exclusivity(unchecked) private var timerRaisedAt = Int64.max
+  @exclusivity(unchecked) private var registrations = RegistrationTable()
+  @exclusivity(unchecked) private var batch: [Work] = []
 
   /// Batches of work run in one turn before sockets and deadlines are looked at again.
   private static let batchesPerTurn = 64

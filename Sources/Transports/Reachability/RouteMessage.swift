@@ -1,3 +1,5 @@
+import ConnectionFSM
+
 /// One message of rtnetlink (rtnetlink(7), RFC 3549), as far as reachability asks for it.
 ///
 /// Total: whatever the bytes are, it gives messages or stops, and reads nothing beyond them. The
@@ -57,10 +59,15 @@ struct Route: Equatable {
   let hops: [Hop]
 }
 
-/// The families that have routes to the internet.
-enum AddressFamily: UInt8 {
-  case v4 = 2
-  case v6 = 10
+extension AddressFamily {
+  /// Reads AF_INET or AF_INET6; nil for families without routes to the internet.
+  fileprivate init?(number: UInt8) {
+    switch number {
+    case 2: self = .version4
+    case 10: self = .version6
+    case _: return nil
+    }
+  }
 }
 
 /// What can be asked: all interfaces, all their addresses, all routes.
@@ -145,7 +152,7 @@ extension RouteLink {
 extension RouteAddress {
   /// Reads an `ifaddrmsg`; nil also for other families.
   fileprivate init?(_ payload: borrowing RawSpan) {
-    guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(AddressFamily.init),
+    guard let family = payload.integer(at: 0, as: UInt8.self).flatMap(AddressFamily.init(number:)),
       let flags = payload.integer(at: 2, as: UInt8.self),
       let scope = payload.integer(at: 3, as: UInt8.self),
       let link = payload.integer(at: 4, as: UInt32.self)
@@ -164,7 +171,7 @@ extension Route {
   /// Reads an `rtmsg` and its attributes; nil also for other families.
   fileprivate init?(_ payload: borrowing RawSpan) {
     guard payload.byteCount >= 12,
-      let family = payload.integer(at: 0, as: UInt8.self).flatMap(AddressFamily.init),
+      let family = payload.integer(at: 0, as: UInt8.self).flatMap(AddressFamily.init(number:)),
       let prefixLength = payload.integer(at: 1, as: UInt8.self),
       let table = payload.integer(at: 4, as: UInt8.self),
       let type = payload.integer(at: 7, as: UInt8.self),

@@ -17,7 +17,7 @@ struct RouteSurvey: Sendable {
     func precedes(_ other: WayOut) -> Bool {
       if isMain != other.isMain { return isMain }
       // Metrics of different families do not compare, and IPv4 is what most networks still have.
-      if family != other.family { return family == .v4 }
+      if family != other.family { return family == .version4 }
       return metric < other.metric
     }
   }

@@ -58,7 +58,9 @@ extension SystemError {
 extension Cause {
   /// The cause behind an answer of `getaddrinfo` other than 0; total. `errno` is looked at for
   /// EAI_SYSTEM alone.
-  package init(resolverCode code: Int32, errno number: Int32) {
+  /// - Parameter family: The one that was asked for, if only one was. That the host, or this
+  ///   system, has none of it is an answer then, and no misuse.
+  package init(resolverCode code: Int32, errno number: Int32, family: AddressFamily? = nil) {
     #if canImport(Darwin)
       let noData = EAI_NODATA
       let addressFamily = EAI_ADDRFAMILY
@@ -70,10 +72,10 @@ extension Cause {
       switch code {
       case EAI_SYSTEM: Errno(number).cause
       case EAI_NONAME, noData: .resolution(.unknownName)
+      case addressFamily, EAI_FAMILY: .resolution(family == nil ? .misconfigured : .unknownName)
       case EAI_FAIL: .resolution(.permanentFailure)
       case EAI_MEMORY: .resolution(.outOfMemory)
-      case EAI_BADFLAGS, EAI_FAMILY, EAI_SOCKTYPE, EAI_SERVICE, EAI_OVERFLOW, addressFamily:
-        .resolution(.misconfigured)
+      case EAI_BADFLAGS, EAI_SOCKTYPE, EAI_SERVICE, EAI_OVERFLOW: .resolution(.misconfigured)
       // EAI_AGAIN, and what no table knows: worth another try (I15).
       default: .resolution(.temporaryFailure)
       }

@@ -39,10 +39,46 @@ package struct SocketAddress: Sendable {
     self.length = length
   }
 
+  /// The address of a socket in the file system; nil if the path is empty or has more bytes than
+  /// ``longestPath``.
+  package init?(path: String) {
+    let bytes = Array(path.utf8)
+    guard !bytes.isEmpty, bytes.count <= Self.longestPath, !bytes.contains(0) else { return nil }
+    storage.ss_family = sa_family_t(AF_UNIX)
+    withUnsafeMutableBytes(of: &storage) { storage in
+      for (place, byte) in bytes.enumerated() { storage[Self.pathOffset + place] = byte }
+    }
+    // With the NUL that ends the path.
+    length = socklen_t(Self.pathOffset + bytes.count + 1)
+    #if canImport(Darwin)
+      storage.ss_len = UInt8(length)
+    #endif
+  }
+
+  /// How many bytes the path of a socket may have: 107 on Linux, 103 on Apple systems.
+  package static var longestPath: Int { MemoryLayout<sockaddr_un>.size - pathOffset - 1 }
+
+  // sun_path comes right behind the family in every system's layout.
+  private static var pathOffset: Int {
+    MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+  }
+
+  /// The path of a socket in the file system; nil for anything else.
+  var path: String? {
+    guard family == AF_UNIX else { return nil }
+    return withUnsafeBytes(of: storage) { bytes in
+      let path = bytes[min(Self.pathOffset, Int(length))..<Int(length)].prefix { $0 != 0 }
+      return String(decoding: path, as: UTF8.self)
+    }
+  }
+
   /// AF_INET, AF_INET6 …
   package var family: Int32 { Int32(storage.ss_family) }
 
-  /// The port, of an address that has one.
+  /// Whether it is the address of a host, not of a path.
+  var isOfInternet: Bool { family == AF_INET || family == AF_INET6 }
+
+  /// The port, of an address of the internet.
   package var port: UInt16 {
     get {
       withUnsafeBytes(of: storage) {
@@ -87,12 +123,14 @@ package enum Resolution: Equatable, Sendable {
 
 extension Resolution {
   /// Asks the system's resolver.
-  /// - Parameter numeric: The host is an address already, an IPv6 one perhaps with its zone
-  ///   (`fe80::1%eth0`). Does not block then; otherwise for as long as the resolver likes, which
-  ///   can be half a minute.
-  package init(host: String, port: UInt16, numeric: Bool) {
+  /// - Parameters:
+  ///   - numeric: The host is an address already, an IPv6 one perhaps with its zone
+  ///     (`fe80::1%eth0`). Does not block then; otherwise for as long as the resolver likes, which
+  ///     can be half a minute.
+  ///   - family: Of which addresses; nil is both, one after the other.
+  package init(host: String, port: UInt16, numeric: Bool, family: AddressFamily? = nil) {
     var hints = addrinfo()
-    hints.ai_family = AF_UNSPEC
+    hints.ai_family = family?.number ?? AF_UNSPEC
     #if canImport(Darwin)
       hints.ai_socktype = SOCK_STREAM
     #else
@@ -103,7 +141,7 @@ extension Resolution {
     let code = getaddrinfo(host, nil, &hints, &list)
     let number = errno
     guard code == 0 else {
-      self = .failed(Cause(resolverCode: code, errno: number))
+      self = .failed(Cause(resolverCode: code, errno: number, family: family))
       return
     }
     defer { freeaddrinfo(list) }
@@ -119,4 +157,16 @@ extension Resolution {
     }
     self = addresses.isEmpty ? .failed(.resolution(.unknownName)) : .addresses(addresses)
   }
+
+  /// What is left of it for a question about one family.
+  package func of(_ family: AddressFamily) -> Resolution {
+    guard case .addresses(let all) = self else { return self }
+    let some = all.filter { $0.family == family.number }
+    return some.isEmpty ? .failed(.resolution(.unknownName)) : .addresses(some)
+  }
+}
+
+extension AddressFamily {
+  /// AF_INET6 or AF_INET.
+  var number: Int32 { self == .version6 ? AF_INET6 : AF_INET }
 }

@@ -52,18 +52,9 @@ package enum System {
       // mach_continuous_time in nanoseconds.
       Int64(clock_gettime_nsec_np(CLOCK_MONOTONIC_RAW))
     #else
-      clock(CLOCK_BOOTTIME)
+      cel_continuous_time()
     #endif
   }
-
-  #if !canImport(Darwin)
-    private static func clock(_ id: clockid_t) -> Int64 {
-      var time = timespec()
-      // Fails only for a clock that does not exist; this one does since Linux 2.6.39.
-      clock_gettime(id, &time)
-      return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
-    }
-  #endif
 
   /// Names the calling thread as a number; never 0.
   @inline(__always)
@@ -93,35 +84,6 @@ package enum System {
       let socket = Descriptor(try check { Glibc.socket(family, type, 0) })
     #endif
     return socket
-  }
-
-  /// Sends small segments at once instead of waiting for the acknowledgement of earlier ones.
-  static func disableDelay(_ socket: Int32) throws(Errno) {
-    try setOption(Int32(IPPROTO_TCP), TCP_NODELAY, to: 1, of: socket)
-  }
-
-  private static func setOption(
-    _ level: Int32, _ name: Int32, to value: Int32, of socket: Int32
-  ) throws(Errno) {
-    try check {
-      withUnsafePointer(to: value) {
-        setsockopt(socket, level, name, $0, socklen_t(MemoryLayout<Int32>.size))
-      }
-    }
-  }
-
-  /// Lets a server take its port again while connections of its last run still linger (RFC 9293
-  /// section 3.6.1, TIME-WAIT).
-  static func reuseAddress(_ socket: Int32) throws(Errno) {
-    try setOption(SOL_SOCKET, SO_REUSEADDR, to: 1, of: socket)
-  }
-
-  /// Makes the coming close a reset: what is unsent is dropped, and the peer is told so.
-  static func resetOnClose(_ socket: Int32) {
-    var option = linger(l_onoff: 1, l_linger: 0)
-    // Fails only for what is no socket.
-    _ = setsockopt(
-      socket, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
   }
 
   static func bind(_ socket: Int32, to address: SocketAddress) throws(Errno) {
@@ -175,9 +137,10 @@ package enum System {
         Glibc.connect(socket, pointer, length)
       #endif
     }
+    let number = errno
     // An interrupted connect goes on by itself, as if it had been in progress (POSIX).
-    guard result == -1, errno != EINPROGRESS, errno != EINTR else { return }
-    throw Errno(errno)
+    guard result == -1, number != EINPROGRESS, number != EINTR else { return }
+    throw Errno(number)
   }
 
   /// How the attempt of ``connect(_:to:)`` ended; nil when the socket is connected.

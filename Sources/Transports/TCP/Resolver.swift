@@ -1,14 +1,17 @@
-import ConnectionFSM
+package import ConnectionFSM
 import Synchronization
 
 /// Looks host names up on threads of its own, since `getaddrinfo` blocks and cannot be interrupted.
+///
+/// One question is about one address family: a server that never answers for one of them must not
+/// hold up the other (RFC 8305 section 3).
 ///
 /// Threads are started on demand and end when nothing waits any more. Their number is bounded: a
 /// thousand connections that lose their network at once must not become a thousand threads.
 package final class Resolver: Sendable {
   /// The one of the process: the system's resolver is shared by all loops too.
-  package static let shared = Resolver(threads: 8) { host, port in
-    Resolution(host: host, port: port, numeric: false)
+  package static let shared = Resolver(threads: 16) { host, port, family in
+    Resolution(host: host, port: port, numeric: false, family: family)
   }
 
   private struct State {
@@ -17,14 +20,16 @@ package final class Resolver: Sendable {
   }
 
   private let limit: Int
-  private let resolve: @Sendable (String, UInt16) -> Resolution
+  private let resolve: @Sendable (String, UInt16, AddressFamily) -> Resolution
   private let state = Mutex(State())
 
   /// Makes a resolver.
   /// - Parameters:
   ///   - threads: The most look-ups at the same time; what comes beyond waits in order.
   ///   - resolve: Does one look-up, and may block.
-  package init(threads: Int, resolve: @escaping @Sendable (String, UInt16) -> Resolution) {
+  package init(
+    threads: Int, resolve: @escaping @Sendable (String, UInt16, AddressFamily) -> Resolution
+  ) {
     limit = threads
     self.resolve = resolve
   }
@@ -32,9 +37,10 @@ package final class Resolver: Sendable {
   /// Starts a look-up. The answer comes on a thread of the resolver, or, when the system gives
   /// none, inside this call; never after ``Lookup/cancel()``.
   func lookUp(
-    _ host: String, port: UInt16, answer: @escaping @Sendable (Resolution) -> Void
+    _ host: String, port: UInt16, family: AddressFamily,
+    answer: @escaping @Sendable (Resolution) -> Void
   ) -> Lookup {
-    let lookup = Lookup(host: host, port: port, answer: answer)
+    let lookup = Lookup(host: host, port: port, family: family, answer: answer)
     let startsThread = state.withLock { state in
       state.waiting.append(lookup)
       guard state.threads < limit else { return false }
@@ -60,7 +66,7 @@ package final class Resolver: Sendable {
   private func work() {
     while let lookup = next() {
       guard lookup.isWanted else { continue }
-      let resolution = resolve(lookup.host, lookup.port)
+      let resolution = resolve(lookup.host, lookup.port, lookup.family)
       lookup.take()?(resolution)
     }
   }
@@ -81,11 +87,16 @@ package final class Resolver: Sendable {
 final class Lookup: Sendable {
   let host: String
   let port: UInt16
+  let family: AddressFamily
   private let answer: Mutex<(@Sendable (Resolution) -> Void)?>
 
-  init(host: String, port: UInt16, answer: @escaping @Sendable (Resolution) -> Void) {
+  init(
+    host: String, port: UInt16, family: AddressFamily,
+    answer: @escaping @Sendable (Resolution) -> Void
+  ) {
     self.host = host
     self.port = port
+    self.family = family
     self.answer = Mutex(answer)
   }
 

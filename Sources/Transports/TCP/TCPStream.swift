@@ -8,7 +8,8 @@ public import ConnectionFSM
   import Glibc
 #endif
 
-/// A TCP connection, made by ``TCPDialer``. Everything of it happens on the dialer's loop.
+/// A TCP connection, or one to a Unix domain socket, made by ``TCPDialer``. Everything of it
+/// happens on the dialer's loop.
 ///
 /// Nagle's algorithm is off and a broken connection never raises SIGPIPE. Until `streamOpened`
 /// reading and writing answer `wouldBlock`. After that the observer hears `streamReadable` in every
@@ -18,10 +19,10 @@ public import ConnectionFSM
 /// The stream should be closed; one that is dropped instead closes itself.
 public final class TCPStream: ByteStream {
   private enum Stage {
-    case resolving, connecting, open, closed
+    case dialling, open, closed
   }
 
-  private struct Socket {
+  struct Socket {
     let registration: Registration
     let descriptor: Int32
     var interest: Interest
@@ -29,16 +30,17 @@ public final class TCPStream: ByteStream {
 
   private let loop: SocketEventLoop
   private weak var observer: (any ByteStreamObserver)?
-  private var stage = Stage.resolving
-  private var lookup: Lookup?
-  private var dialing = SequentialDialing<SocketAddress>()
-  private var attempt = 0
+  private var stage = Stage.dialling
+  /// While it dials.
+  private var dial: TCPDial?
   private var socket: Socket?
   /// What every further read gives: the end, or the error, which the kernel tells only once.
   private var readEnd: ReadResult?
   /// What every further write gives.
   private var writeFailure: Cause?
   private var hasFinishedWriting = false
+  /// What the cause of a failed dial does not say: which path, which local address.
+  public private(set) var diagnosis: (any Error)?
 
   init(loop: SocketEventLoop, observer: any ByteStreamObserver) {
     self.loop = loop
@@ -46,11 +48,14 @@ public final class TCPStream: ByteStream {
   }
 
   /// Takes over a connection that a listener accepted; it is open already.
-  init(loop: SocketEventLoop, accepted descriptor: consuming Descriptor) throws(Errno) {
+  /// - Parameter isOfInternet: Whether it is one of TCP; a path's socket has no such options.
+  init(
+    loop: SocketEventLoop, accepted descriptor: consuming Descriptor, isOfInternet: Bool
+  ) throws(Errno) {
     self.loop = loop
     stage = .open
     let raw = descriptor.raw
-    try System.disableDelay(raw)
+    if isOfInternet { try System.disableDelay(raw) }
     let registration = try loop.register(descriptor, for: [], self)
     socket = Socket(registration: registration, descriptor: raw, interest: [])
   }
@@ -68,7 +73,7 @@ public final class TCPStream: ByteStream {
   }
 
   deinit {
-    lookup?.cancel()
+    dial?.cancelFromAnywhere()
     if let socket { loop.close(socket.registration) }
   }
 
@@ -90,8 +95,7 @@ public final class TCPStream: ByteStream {
     return endReading(.failed(cause))
   }
 
-  /// Whether the observer hears of what arrives; what is left unread makes the peer wait.
-  package func setReading(_ isReading: Bool) {
+  public func setReading(_ isReading: Bool) {
     guard let socket, stage == .open, readEnd == nil else { return }
     want(isReading ? socket.interest.union(.read) : socket.interest.subtracting(.read))
   }
@@ -130,13 +134,19 @@ public final class TCPStream: ByteStream {
     loop.expectLoop()
     stage = .closed
     observer = nil
-    lookup?.cancel()
-    lookup = nil
-    closeSocket()
+    dial?.cancel()
+    dial = nil
+    guard let closing = socket else { return }
+    socket = nil
+    loop.close(closing.registration)
   }
 
-  /// The socket's number while there is one, for options that only tests look at.
-  package var descriptor: Int32? { socket?.descriptor }
+  /// The socket's number while there is one, for options that only tests look at; of several that
+  /// race the oldest.
+  package var descriptor: Int32? { socket?.descriptor ?? dial?.sockets.first?.descriptor }
+
+  /// How many sockets it holds.
+  package var socketCount: Int { (socket == nil ? 0 : 1) + (dial?.sockets.count ?? 0) }
 
   private func endReading(_ result: ReadResult) -> ReadResult {
     readEnd = result
@@ -162,82 +172,39 @@ public final class TCPStream: ByteStream {
     socket?.interest = interest
     return nil
   }
-
-  private func closeSocket() {
-    guard let closing = socket else { return }
-    socket = nil
-    loop.close(closing.registration)
-  }
 }
 
 // MARK: Dialling
 
 extension TCPStream {
-  func start(_ endpoint: Endpoint, _ resolver: Resolver) {
-    guard stage == .resolving else { return }
-    guard endpoint.scheme == "tcp", endpoint.port > 0, !endpoint.host.isEmpty,
-      !endpoint.host.utf8.contains(0)
-    else { return fail(.unsupportedEndpoint) }
-    if case .addresses(let addresses) = Resolution(
-      host: endpoint.host, port: endpoint.port, numeric: true)
-    {
-      return perform(dialing.handle(.resolved(addresses)))
-    }
-    let confined = WeakStream(self)
-    let loop = loop
-    lookup = resolver.lookUp(endpoint.host, port: endpoint.port) { resolution in
-      loop.execute { confined.stream?.resolved(resolution) }
-    }
+  func start(_ endpoint: Endpoint, _ plan: TCPDial.Plan) {
+    guard stage == .dialling else { return }
+    let dial = TCPDial(plan, on: loop, for: self)
+    self.dial = dial
+    dial.begin(endpoint)
   }
 
-  private func resolved(_ resolution: Resolution) {
-    // Closed between the answer's way here and now.
-    guard stage == .resolving else { return }
-    lookup = nil
-    switch resolution {
-    case .addresses(let addresses): perform(dialing.handle(.resolved(addresses)))
-    case .failed(let cause): fail(cause)
-    }
+  /// The look-up of a family was answered, on its way back from the resolver.
+  func resolved(_ family: AddressFamily, _ resolution: Resolution) {
+    // Closed, or decided, between the answer's way here and now.
+    dial?.resolved(family, resolution)
   }
 
-  private func perform(_ effect: SequentialDialing<SocketAddress>.Effect) {
-    var effect = effect
-    while true {
-      switch effect {
-      case .none: return
-      case .fail(let cause): return fail(cause)
-      case .connect(let number, let address):
-        stage = .connecting
-        attempt = number
-        guard let error = connect(to: address) else { return }
-        effect = dialing.handle(.failed(attempt: number, error.cause))
-      }
+  func dialled(_ outcome: TCPDial.Outcome) {
+    let dial = dial
+    dial?.cancel()
+    self.dial = nil
+    switch outcome {
+    case .failed(let cause):
+      diagnosis = dial?.problem(behind: cause)
+      fail(cause)
+    case .connected(let connected):
+      socket = connected
+      stage = .open
+      if let error = want(.read) { return fail(error.cause) }
+      if hasFinishedWriting { System.finishWriting(connected.descriptor) }
+      observer?.streamOpened()
     }
-  }
-
-  /// Starts an attempt; its end is heard as readiness to write.
-  private func connect(to address: SocketAddress) -> Errno? {
-    do throws(Errno) {
-      let descriptor = try System.streamSocket(family: address.family)
-      let raw = descriptor.raw
-      try System.disableDelay(raw)
-      try System.connect(raw, to: address)
-      let registration = try loop.register(descriptor, for: .write, self)
-      socket = Socket(registration: registration, descriptor: raw, interest: .write)
-      return nil
-    } catch {
-      return error
-    }
-  }
-
-  private func finishConnecting(_ descriptor: Int32) {
-    if let error = System.connectError(descriptor) ?? want(.read) {
-      closeSocket()
-      return perform(dialing.handle(.failed(attempt: attempt, error.cause)))
-    }
-    stage = .open
-    if hasFinishedWriting { System.finishWriting(descriptor) }
-    observer?.streamOpened()
   }
 
   private func fail(_ cause: Cause) {
@@ -251,10 +218,10 @@ extension TCPStream {
 
 extension TCPStream: DescriptorHandler {
   func descriptorReady(_ registration: Registration, for ready: Interest) {
-    guard let socket, socket.registration == registration else { return }
     // Nobody is left who could read, and what is not read would keep the loop busy.
     guard observer != nil else { return close() }
-    guard stage == .open else { return finishConnecting(socket.descriptor) }
+    if let dial { return dial.ready(registration) }
+    guard let socket, socket.registration == registration else { return }
     if ready.contains(.read), socket.interest.contains(.read) { observer?.streamReadable() }
     // Asked anew: the observer may have closed the stream, or written until all was out.
     if ready.contains(.write), let socket = self.socket, socket.interest.contains(.write) {
@@ -264,7 +231,7 @@ extension TCPStream: DescriptorHandler {
   }
 
   func loopStopped() {
-    // The loop has closed the socket already.
+    // The loop closes its sockets, all of them.
     socket = nil
     close()
   }

@@ -5,59 +5,65 @@ import Transports
 /// A connection over a real socket, with standard input as its messages.
 struct ConnectCommand: Command {
   static let name = "connect"
-  static let summary = "Connect to an echo server, send standard input by lines, show the trace"
+  static let summary = "Connect over a real socket, send standard input by lines, show the trace"
   static let help = Help.connect
-
-  private enum Lane: String, CaseIterable {
-    case atMostOnce = "at-most-once"
-    case atLeastOnce = "at-least-once"
-
-    var id: LaneID { LaneID(self == .atMostOnce ? 0 : 1) }
-  }
 
   /// How long the end of the input waits for messages without an end.
   private static let patience = Duration.seconds(5)
 
   private let endpoint: Endpoint
+  private let manner: Manner
+  private let route: Route
   private let format: TraceFormat
-  private let lane: Lane
   private let seed: UInt64
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
     format = try arguments.choice(of: "--format") ?? .text
     // Two clients of one server must not draw the same waits; the trace of a run names its seed.
     seed = try arguments.number(of: "--seed", in: 0...UInt64.max) ?? .random(in: 0 ... .max)
-    lane = try arguments.choice(of: "--lane") ?? .atLeastOnce
-    endpoint = try arguments.endpoint(try arguments.endpointWord())
+    route = try Route(&arguments)
+    var rest = arguments
+    let address = try rest.peerAddress(serves: false)
+    manner = try Manner(&arguments, speaking: address.speech)
+    endpoint = try arguments.peerAddress(serves: false).endpoint
   }
 
   func run() async throws(Failure) {
+    switch manner {
+    case .echo(let preset, let lane):
+      try await talk(preset, .lines, in: lane.id, beforeOpen: true)
+    case .line(let preset): try await talk(preset, .lines)
+    case .wg(let preset): try await talk(preset, .objects)
+    case .chat(let preset): try await talk(preset, .lines)
+    }
+  }
+
+  private func talk<Framing: ProtocolEngine & Sendable>(
+    _ preset: Preset<Framing>, _ input: ConnectSession.Input, in lane: LaneID = LaneID(0),
+    beforeOpen: Bool = false
+  ) async throws(Failure) {
     let loop: SocketEventLoop
     do throws(LoopError) { loop = try SocketEventLoop() } catch {
       throw Failure(.unavailable, "\(error)")
     }
     let session = ConnectSession(loop: loop, format: format)
-    let policy: Policy
     let connection: Connection
-    do {
-      policy = try Self.policy()
-      let framing = try DelimiterFraming(
-        delimiter: .lf, maximumLength: ConnectSession.lineLengthLimit, acknowledgement: .echo,
-        pingLine: Array("ping".utf8))
-      connection = try Connection(
-        StreamTransport(TCPDialer(loop: loop)) { framing }, policy: policy, seed: seed
-      ) { session.step($0) }
+    do throws(ConnectionError) {
+      connection = try route.connection(
+        preset, to: endpoint, on: loop, seed: seed,
+        diagnosed: { epoch, error in session.note("\(epoch): \(error)") },
+        trace: { session.step($0) })
     } catch {
       throw Failure(.failed, "connect: \(error)")
     }
     if format == .text, isatty(STDIN_FILENO) == 1 {
       Console.print("Type lines for \(endpoint); Ctrl-D closes politely, Ctrl-C too.\n")
     }
-    TraceWriter(format).begin(policy: policy, seed: seed)
+    TraceWriter(format).begin(policy: preset.policy, seed: seed)
     let signals = session.catchInterrupts()
     let arrivals = show(connection.messages(bufferingUpTo: 1 << 16), on: loop, session)
     connection.connect(to: endpoint)
-    session.readInput(into: connection, lane: lane.id)
+    session.readInput(as: input, into: connection, lane: lane, beforeOpen: beforeOpen)
     let cause = await closing(connection, session)
     // Whatever was under way on the loop is said before the last word.
     await withTaskExecutorPreference(loop) {}
@@ -67,26 +73,13 @@ struct ConnectCommand: Command {
     try conclude(session, cause)
   }
 
-  private static func policy() throws(PolicyError) -> Policy {
-    try Policy(
-      connectDeadline: .seconds(5), closeDeadline: .seconds(3),
-      backoff: Backoff(
-        first: .seconds(1), base: .seconds(1), cap: .seconds(10), stability: .seconds(5)),
-      minimumDialSpacing: .milliseconds(500),
-      heartbeat: Heartbeat(interval: .seconds(15), timeout: .seconds(5)),
-      lanes: [
-        ConnectionFSM.Lane(.atMostOnce, timeToLive: nil),
-        ConnectionFSM.Lane(.atLeastOnce, timeToLive: nil),
-      ])
-  }
-
   private func show(
     _ messages: AsyncThrowingStream<Message, any Error>, on loop: SocketEventLoop,
     _ session: ConnectSession
   ) -> Task<Void, Never> {
     Task(executorPreference: loop) {
       do {
-        for try await message in messages { session.note("← \(message.text.printable)") }
+        for try await message in messages { session.note("← \(message.shown)") }
       } catch {
         Console.complain("more arrives than can be shown: \(error)")
       }

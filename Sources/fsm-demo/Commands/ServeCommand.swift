@@ -2,47 +2,64 @@ import ConnectionFSM
 import Foundation
 import Transports
 
-/// An echo server of lines that can misbehave on purpose.
+/// A server that can misbehave on purpose.
 struct ServeCommand: Command {
   static let name = "serve"
-  static let summary = "An echo server of lines, which can misbehave on purpose"
+  static let summary = "A server of lines, frames or a chat, which can misbehave on purpose"
   static let help = Help.serve
 
-  private let host: String
-  /// 0 for any that is free, which is no port of an endpoint.
-  private let port: UInt16
-  private let fault: EchoServer.Fault
+  private let address: PeerAddress
+  private let fault: ServerFault
   private let behaviour: String
+  private let isBare: Bool
+  private let key: String?
+  private let compresses: Bool
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
-    (fault, behaviour) = try Self.fault(&arguments)
-    let text = try arguments.endpointWord()
-    let isAnyPort = text.hasSuffix(":0")
-    let endpoint = try arguments.endpoint(isAnyPort ? text.dropLast() + "1" : text)
-    host = endpoint.host
-    port = isAnyPort ? 0 : endpoint.port
+    let found = try Self.fault(&arguments)
+    fault = found?.fault ?? .none
+    isBare = arguments.flag("--bare")
+    key = try arguments.value(of: "--xor")
+    compresses = arguments.flag("--gzip")
+    address = try arguments.peerAddress(serves: true)
+    behaviour = found?.words ?? Self.words(for: address.speech)
+  }
+
+  private static func words(for speech: PeerAddress.Speech) -> String {
+    switch speech {
+    case .echo, .line: "sends every line back"
+    case .raw: "sends every byte back"
+    case .wg: "sends every object back"
+    case .chat: "runs a chat"
+    }
   }
 
   private static func fault(
     _ arguments: inout ArgumentList
-  ) throws(Failure) -> (EchoServer.Fault, String) {
-    var found: [(EchoServer.Fault, String)] = []
+  ) throws(Failure) -> (fault: ServerFault, words: String)? {
+    var found: [(fault: ServerFault, words: String)] = []
     if arguments.flag("--refuse") { found.append((.refuse, "refuses every dial")) }
     if arguments.flag("--accept-and-drop") {
       found.append((.acceptAndDrop, "accepts every dial and drops it"))
     }
     if arguments.flag("--mute") { found.append((.mute, "reads and never answers")) }
     if arguments.flag("--half-close") {
-      found.append((.halfClose(afterLines: 1), "answers one line, then says no more"))
+      found.append((.halfClose(afterMessages: 1), "answers one message, then says no more"))
     }
-    if let lines: Int = try arguments.number(of: "--reset-after", in: 1...1_000_000_000) {
-      found.append((.reset(afterLines: lines), "resets each connection at its line \(lines)"))
+    if let place: Int = try arguments.number(of: "--reset-after", in: 1...1_000_000_000) {
+      found.append((.reset(atMessage: place), "resets each connection at its message \(place)"))
     }
     if let delay: Int64 = try arguments.number(of: "--slow", in: 1...3_600_000) {
-      found.append((.slow(.milliseconds(delay)), "answers each line \(delay) ms late"))
+      found.append((.slow(.milliseconds(delay)), "answers each message \(delay) ms late"))
+    }
+    if let text = try arguments.value(of: "--poison") {
+      guard let bytes = [UInt8](hexadecimal: text), (1...1024).contains(bytes.count) else {
+        throw arguments.usage("--poison “\(text)” is no hexadecimal text of 1 to 1,024 bytes")
+      }
+      found.append((.poison(bytes, atMessage: 1), "answers the first message with \(text)"))
     }
     guard found.count <= 1 else { throw arguments.usage("one way to misbehave at a time") }
-    return found.first ?? (.none, "sends every line back")
+    return found.first
   }
 
   func run() async throws(Failure) {
@@ -60,16 +77,62 @@ struct ServeCommand: Command {
 
   /// Serves until the process ends.
   /// - Returns: Why it could not begin.
-  private func serve(on loop: SocketEventLoop) async -> ListenError {
+  private func serve(on loop: SocketEventLoop) async -> any Error {
+    do {
+      switch address.speech {
+      case .echo:
+        let lines = try DelimiterFraming(delimiter: .lf, maximumLength: 1 << 20)
+        return await serve(lines, EchoProgram(), on: loop)
+      case .raw: return await serve(RawFraming(), EchoProgram(), on: loop)
+      case .line:
+        let lines = try DelimiterFraming(delimiter: .crlf)
+        return await serve(
+          lines, EchoProgram(unanswered: Array("longConnect".utf8)), on: loop)
+      case .wg:
+        let frames = try SevenByteFraming(
+          encoding: key.map { .xor(key: $0) } ?? .plain, compression: compresses ? .gzip : .none)
+        return await serve(frames, EchoProgram(), on: loop)
+      case .chat:
+        return await serve(
+          try ChatServerFraming(isBare: isBare), ChatProgram(isBare: isBare), on: loop)
+      }
+    } catch {
+      return error
+    }
+  }
+
+  private func serve<Framing: ProtocolEngine>(
+    _ framing: Framing, _ program: any ServerProgram, on loop: SocketEventLoop
+  ) async -> any Error {
     let text = TraceText(colour: Console.usesColour)
-    let server = EchoServer(loop: loop, fault: fault) { event in
+    let log = { (event: ServerEvent) in
       Console.print(text.note(Self.words(for: event), at: loop.now))
     }
+    #if os(Linux)
+      if address.endpoint.scheme == "tls" {
+        do throws(TLSError) {
+          let identity = try ThrowawayIdentity(host: address.endpoint.host)
+          let server = Server<TLSStream<TCPStream>, Framing>(
+            loop: loop, context: identity.context, fault: fault, engine: { framing },
+            program: program, log: log)
+          return await serve(server, hint: identity.hint)
+        } catch {
+          return error
+        }
+      }
+    #endif
+    return await serve(
+      Server<TCPStream, Framing>(
+        loop: loop, fault: fault, engine: { framing }, program: program, log: log), hint: "")
+  }
+
+  private func serve<Stream, Framing>(
+    _ server: Server<Stream, Framing>, hint: String
+  ) async -> any Error {
     do throws(ListenError) {
-      let bound = try server.start(host: host, port: port)
-      let endpoint = Endpoint(host: host, port: bound)
-      Console.print("\(endpoint) \(behaviour); end with Ctrl-C. In another terminal:")
-      Console.print("  \(Tool.invocation) connect \(endpoint)")
+      let bound = try start(server)
+      Console.print("\(bound) \(behaviour); end with Ctrl-C. In another terminal:")
+      Console.print("  \(Tool.invocation) connect \(bound)\(options)\(hint)")
     } catch {
       return error
     }
@@ -79,11 +142,45 @@ struct ServeCommand: Command {
     preconditionFailure("a stream that nobody finishes has ended")
   }
 
-  private static func words(for event: EchoServer.Event) -> String {
+  /// - Returns: What to connect to, as it is written.
+  private func start<Stream, Framing>(
+    _ server: Server<Stream, Framing>
+  ) throws(ListenError) -> Endpoint {
+    let endpoint = address.endpoint
+    if endpoint.scheme == "unix" {
+      try server.start(path: endpoint.host)
+      return endpoint
+    }
+    let port = try server.start(host: endpoint.host, port: address.isAnyPort ? 0 : endpoint.port)
+    let scheme =
+      switch address.speech {
+      // Whoever sends bytes back, sends lines back.
+      case .echo, .raw: endpoint.scheme
+      case .line: "line"
+      case .wg: "wg"
+      case .chat: "chat"
+      }
+    return Endpoint(scheme: scheme, host: endpoint.host, port: port)
+  }
+
+  /// What the other side must say alike.
+  private var options: String {
+    var words = ""
+    switch address.speech {
+    case .echo, .raw: return ""
+    case .line: break
+    case .wg:
+      if let key { words += " --xor \(key)" }
+      if compresses { words += " --gzip" }
+    case .chat: words += " --name ann" + (isBare ? " --bare" : "")
+    }
+    return words + (address.endpoint.scheme == "tls" ? " --tls" : "")
+  }
+
+  private static func words(for event: ServerEvent) -> String {
     switch event {
     case .accepted(let number): "#\(number) connected"
-    case .line(let number, let bytes):
-      "#\(number) ← \(String(decoding: bytes, as: UTF8.self).printable)"
+    case .message(let number, let message): "#\(number) ← \(message.shown)"
     case .ended(let number, let how): "#\(number) ended: \(how)"
     }
   }
@@ -102,26 +199,17 @@ struct ServeCommand: Command {
   }
 }
 
-extension ArgumentList {
-  /// The operand that names an endpoint.
-  mutating func endpointWord() throws(Failure) -> String {
-    guard let word = operand() else {
-      throw usage("name an endpoint, such as tcp://127.0.0.1:7000")
+extension [UInt8] {
+  /// Two digits a byte, nothing between them.
+  fileprivate init?(hexadecimal text: String) {
+    let digits = Array(text.utf8)
+    guard digits.count.isMultiple(of: 2) else { return nil }
+    self = []
+    for place in stride(from: 0, to: digits.count, by: 2) {
+      guard let digit = String(bytes: digits[place..<place + 2], encoding: .utf8),
+        digit.first != "+", let byte = UInt8(digit, radix: 16)
+      else { return nil }
+      append(byte)
     }
-    return word
-  }
-
-  /// The endpoint that a word names.
-  func endpoint(_ word: String) throws(Failure) -> Endpoint {
-    let endpoint: Endpoint
-    do throws(EndpointError) {
-      endpoint = try Endpoint(word)
-    } catch {
-      throw usage("\(error)")
-    }
-    guard endpoint.scheme == "tcp" else {
-      throw usage("there is no “\(endpoint.scheme)” here; write tcp://HOST:PORT")
-    }
-    return endpoint
   }
 }

@@ -19,6 +19,13 @@ final class ConnectSession: Sendable {
     case closed(Cause?)
   }
 
+  /// What a line of the input is.
+  enum Input {
+    case lines
+    /// JSON, one text a line.
+    case objects
+  }
+
   private struct Books {
     var writer: TraceWriter
     var statistics = Statistics()
@@ -34,6 +41,8 @@ final class ConnectSession: Sendable {
   private let loop: any EventLoop
   private let format: TraceFormat
   private let books: Mutex<Books>
+  /// Raised with the first open, and with the end.
+  private let opened = DispatchSemaphore(value: 0)
   /// How many lines may be with the connection: the reader of a large file waits, and no message is
   /// turned away. 128 of the longest line fill the lane exactly.
   private let room = DispatchSemaphore(value: 128)
@@ -56,7 +65,9 @@ final class ConnectSession: Sendable {
       books.writer.step(record)
       books.statistics.add(record)
     }
+    if record.to == .open, record.from != .open { opened.signal() }
     guard record.to == .closed, record.from != .closed else { return }
+    opened.signal()
     mailbox.yield(.closed(record.cause == .closedByUser ? nil : record.cause))
   }
 
@@ -73,13 +84,19 @@ final class ConnectSession: Sendable {
 
 extension ConnectSession {
   /// Reads standard input on a thread of its own, since that blocks, and sends line after line.
-  func readInput(into connection: Connection, lane: LaneID) {
+  /// - Parameter beforeOpen: Whether messages may wait for the link; else the input does.
+  func readInput(
+    as input: Input, into connection: Connection, lane: LaneID, beforeOpen: Bool
+  ) {
     let thread = Thread { [self] in
+      if !beforeOpen { opened.wait() }
       var reader = LineReader(of: STDIN_FILENO, lengthLimit: Self.lineLengthLimit)
       while let line = reader.next() {
         room.wait()
         switch line {
-        case .bytes(let bytes): send(bytes, over: connection, lane: lane)
+        case .bytes(let bytes):
+          let kind: Message.Kind = input == .lines ? .text : .object
+          send(Message(bytes: bytes, kind: kind), over: connection, lane: lane)
         case .tooLong:
           Console.complain(
             "a line of more than \(Self.lineLengthLimit) bytes was not sent: split it")
@@ -97,9 +114,8 @@ extension ConnectSession {
     thread.start()
   }
 
-  private func send(_ line: [UInt8], over connection: Connection, lane: LaneID) {
+  private func send(_ message: Message, over connection: Connection, lane: LaneID) {
     books.withLock { $0.pending += 1 }
-    let message = Message(bytes: line, kind: .text)
     connection.post(message, in: lane) { [self] result in
       ended(message, result)
       room.signal()
@@ -117,7 +133,7 @@ extension ConnectSession {
       words = "rejected: \(rejection)"
       isWell = false
     }
-    note("\(message.text.printable) → \(words)")
+    note("\(message.shown) → \(words)")
     let isLast = books.withLock { books in
       books.pending -= 1
       if !isWell { books.failed += 1 }

@@ -26,6 +26,7 @@ final class ScriptedStream: ByteStream {
     return .wrote(limit)
   }
 
+  func setReading(_ isReading: Bool) {}
   func finishWriting() { hasFinishedWriting = true }
   func close() { isClosed = true }
 }

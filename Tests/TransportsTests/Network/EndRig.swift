@@ -52,10 +52,10 @@ final class EndRig: Sendable {
     loop = try SocketEventLoop()
     // RFC 6761, section 6.4: no name ends in this. What the system's resolver says of one is tested
     // with the dialer.
-    let resolver = Resolver(threads: 1) { host, port in
+    let resolver = Resolver(threads: 1) { host, port, family in
       host.hasSuffix(".invalid")
         ? .failed(Cause(resolverCode: EAI_NONAME, errno: 0))
-        : Resolution(host: host, port: port, numeric: false)
+        : Resolution(host: host, port: port, numeric: false, family: family)
     }
     let framing = try DelimiterFraming(
       delimiter: .lf, maximumLength: 65_536, acknowledgement: .echo, pingLine: Array("ping".utf8))

@@ -235,7 +235,7 @@ final class EchoProgram: Sendable {
   func start(port: UInt16 = 0) async throws -> Endpoint {
     let (loop, server, lines) = (loop, server, lines)
     let bound = await loop.run { () -> Result<UInt16, ListenError> in
-      let echo = EchoServer(loop: loop) { if case .line = $0 { lines.next() } }
+      let echo = EchoServer(loop: loop) { if case .message = $0 { lines.next() } }
       server.value = echo
       do throws(ListenError) { return .success(try echo.start(port: port)) } catch {
         return .failure(error)

@@ -67,8 +67,9 @@ final class LoopbackWorld: StoryWorld, @unchecked Sendable {
     let names = [
       "second": Resolution.addresses(second), "dead": Resolution.addresses(dead),
     ]
-    let resolver = Resolver(threads: 1) { host, port in
-      names[host] ?? Resolution(host: host, port: port, numeric: false)
+    let resolver = Resolver(threads: 1) { host, port, family in
+      names[host]?.of(family)
+        ?? Resolution(host: host, port: port, numeric: false, family: family)
     }
     dialer = TCPDialer(loop: clientLoop, resolver: resolver)
   }

@@ -28,7 +28,6 @@ protocol StoryProgram: AnyObject, Sendable {
 
 /// A stream whose observer need not read, and which can be reset.
 protocol StoryStream: ByteStream, SendableMetatype {
-  func setReading(_ isReading: Bool)
   func reset()
 }
 

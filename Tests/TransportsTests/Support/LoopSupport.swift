@@ -1,4 +1,5 @@
 import ConnectionFSM
+import Synchronization
 import Testing
 import Transports
 
@@ -7,6 +8,17 @@ final class Confined<Value>: @unchecked Sendable {
   var value: Value
 
   init(_ value: Value) { self.value = value }
+}
+
+/// What was heard, on whatever thread.
+final class Tally: Sendable {
+  private let words = Mutex<[String]>([])
+
+  func add(_ word: String) { words.withLock { $0.append(word) } }
+
+  func count(of word: String) -> Int { words.withLock { $0.count { $0 == word } } }
+
+  var all: [String] { words.withLock { $0 } }
 }
 
 /// A deadline handler that calls a closure.
@@ -22,12 +34,16 @@ extension EventLoop {
   /// Runs the body on the loop and gives its result back.
   func run<Value>(_ body: @escaping @Sendable () -> Value) async -> Value {
     let confined = Confined<Value?>(nil)
+    // The thread sanitizer does not always see that the resumption comes after the work.
+    let fence = Mutex(false)
     await withCheckedContinuation { continuation in
       execute {
         confined.value = body()
+        fence.withLock { _ in }
         continuation.resume()
       }
     }
+    fence.withLock { _ in }
     return confined.value!
   }
 

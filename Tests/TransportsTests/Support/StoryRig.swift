@@ -26,13 +26,11 @@ final class StoryRig: Sendable {
   }
 
   /// Starts the server; on the given port if it ran there before.
-  func startServer(port: UInt16 = 0, fault: EchoServer.Fault = .none) async throws -> Endpoint {
+  func startServer(port: UInt16 = 0, fault: ServerFault = .none) async throws -> Endpoint {
     let (server, serverLoop, journal) = (server, serverLoop, journal)
     let bound = await serverLoop.run { () -> Result<UInt16, ListenError> in
       let echo = EchoServer(loop: serverLoop, fault: fault) { event in
-        if case .line(_, let bytes) = event {
-          journal.serverRead(String(decoding: bytes, as: UTF8.self))
-        }
+        if case .message(_, let line) = event { journal.serverRead(line.text) }
       }
       server.value = echo
       do throws(ListenError) { return .success(try echo.start(port: port)) } catch {

@@ -28,9 +28,12 @@ final class TestClient: ByteStreamObserver, @unchecked Sendable {
   var onReadable: () -> Void = {}
   private var buffer = [UInt8](repeating: 0, count: 16384)
 
-  init(_ loop: SocketEventLoop, resolver: Resolver = .shared) {
+  init(
+    _ loop: SocketEventLoop, resolver: Resolver = .shared, timing: DialTiming = .standard,
+    options: TCPOptions = .standard
+  ) {
     self.loop = loop
-    dialer = TCPDialer(loop: loop, resolver: resolver)
+    dialer = TCPDialer(loop: loop, resolver: resolver, timing: timing, options: options)
   }
 
   var isOpen: Bool { events.first == .opened }

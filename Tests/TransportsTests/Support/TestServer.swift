@@ -213,11 +213,11 @@ struct FullBacklog {
   private let listener: Peer
   private let filler: Peer
 
-  init() {
-    let (listener, port) = Peer.bound("127.0.0.1")
+  init(_ host: String = "127.0.0.1") {
+    let (listener, port) = Peer.bound(host)
     listen(listener.descriptor, 0)
     self.listener = listener
-    endpoint = Endpoint(host: "127.0.0.1", port: port)
+    endpoint = Endpoint(host: host, port: port)
     filler = Peer.connected(to: endpoint)
   }
 

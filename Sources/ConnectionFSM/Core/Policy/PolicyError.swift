@@ -5,7 +5,7 @@ public struct PolicyError: Error, Sendable {
   /// What is wrong with it and which values would do.
   public let mend: StaticString
 
-  init(_ knob: StaticString, _ mend: StaticString) {
+  package init(_ knob: StaticString, _ mend: StaticString) {
     self.knob = knob
     self.mend = mend
   }

@@ -9,6 +9,10 @@ public protocol ByteStream: AnyObject {
   /// Writes as much as is taken now. After `wouldBlock` the observer hears once that there is room.
   func write(_ bytes: RawSpan) -> WriteResult
 
+  /// Whether the observer hears `streamReadable` from now on; once the stream is open it does. What
+  /// is left unread meanwhile makes the peer wait.
+  func setReading(_ isReading: Bool)
+
   /// Says that nothing more will be written; reading goes on (TCP: FIN, RFC 9293 section 3.6).
   func finishWriting()
 
@@ -49,7 +53,8 @@ public enum WriteResult: Equatable, Sendable {
 public protocol ByteStreamObserver: AnyObject {
   /// The stream is connected: it can be read and written.
   func streamOpened()
-  /// There is something to read: bytes, the end, or an error. Heard again while something is left.
+  /// There is something to read: bytes, the end, or an error. Heard again while something is left;
+  /// whoever will not read it says so with `setReading`, or keeps the loop busy.
   func streamReadable()
   /// There is room again after a write that would have blocked.
   func streamWritable()

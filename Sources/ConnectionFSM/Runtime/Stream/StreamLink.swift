@@ -2,35 +2,41 @@
 package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   package let epoch: Epoch
   /// Set right after the dial, before anything can be heard of it.
-  package var stream: Stream?
+  @exclusivity(unchecked) package var stream: Stream?
   package var whenOver: () -> Void = {}
   /// Hears the error behind a failure, right before the failure is reported.
   package var diagnosed: ((any Error) -> Void)?
 
-  private var engine: Engine
+  // Unchecked, like all that changes below: the dynamic checks cost as much as all the rest of a
+  // message. Sound, since no call out is made while one of these is being changed: an engine cannot
+  // reach its link, and observers are told when the change is done.
+  @exclusivity(unchecked) private var engine: Engine
   private let loop: any EventLoop
   private let buffer: ReadBuffer
-  private var observer: (any TransportObserver)?
-  private var output = EngineOutput()
+  private let meter: TrafficMeter
+  @exclusivity(unchecked) private var observer: (any TransportObserver)?
+  @exclusivity(unchecked) private var output = EngineOutput()
   /// How far `output.events` has been reported.
-  private var reported = 0
+  @exclusivity(unchecked) private var reported = 0
   /// How far `output.bytes` has been written.
-  private var written = 0
+  @exclusivity(unchecked) private var written = 0
   /// Messages whose last byte is not written yet: where each ends, counted like `output.bytes`.
-  private var marks: [(id: MessageID, end: Int)] = []
+  @exclusivity(unchecked) private var marks: [(id: MessageID?, payload: Int, end: Int)] = []
+  /// Room for what is reported at once.
+  @exclusivity(unchecked) private var reports: [MessageID] = []
   /// The machine was told to give no more.
-  private var isBlocked = false
+  @exclusivity(unchecked) private var isBlocked = false
   /// The stream takes no more until it says so.
-  private var isFull = false
-  private var isFinishing = false
-  private var isSettling = false
-  private var armedAt: Instant?
+  @exclusivity(unchecked) private var isFull = false
+  @exclusivity(unchecked) private var isFinishing = false
+  @exclusivity(unchecked) private var isSettling = false
+  @exclusivity(unchecked) private var armedAt: Instant?
 
   /// How the link ends, once what was said before that is reported.
-  private var verdict: TransportEvent?
+  @exclusivity(unchecked) private var verdict: TransportEvent?
   /// Why nothing can be written any more. What the peer said before it went is read first.
-  private var writeFailure: Cause?
-  private var isReadOut = false
+  @exclusivity(unchecked) private var writeFailure: Cause?
+  @exclusivity(unchecked) private var isReadOut = false
 
   // Above the high mark the machine keeps its messages, where they can still expire or be
   // cancelled.
@@ -43,12 +49,13 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
 
   package init(
     epoch: Epoch, engine: Engine, loop: any EventLoop, buffer: ReadBuffer,
-    observer: any TransportObserver
+    meter: TrafficMeter = TrafficMeter(), observer: any TransportObserver
   ) {
     self.epoch = epoch
     self.engine = engine
     self.loop = loop
     self.buffer = buffer
+    self.meter = meter
     self.observer = observer
   }
 }
@@ -60,7 +67,9 @@ extension StreamLink {
     let end = output.bytes.count
     engine.send(message, id: id, into: &output)
     // An engine that is over writes nothing; what never left must not count as written.
-    if let id, output.bytes.count > end { marks.append((id, output.bytes.count)) }
+    if output.bytes.count > end {
+      marks.append((id, message.bytes.count, output.bytes.count))
+    }
     if !more { settle() }
   }
 
@@ -132,6 +141,7 @@ extension StreamLink: ByteStreamObserver {
   }
 
   private func take(_ count: Int) {
+    meter.received(byteCount: count)
     observer?.transport(epoch, reports: .received(byteCount: UInt32(count)))
     guard observer != nil else { return }
     let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
@@ -205,7 +215,9 @@ extension StreamLink {
       budget -= 1
       switch event {
       case .opened: observer?.transport(epoch, reports: .opened)
-      case .message(let message): observer?.transport(epoch, received: message)
+      case .message(let message):
+        meter.received(message)
+        observer?.transport(epoch, received: message)
       case .pong(let number): observer?.transport(epoch, reports: .pong(number))
       case .acknowledged(let id):
         observer?.transport(epoch, reports: .acknowledged(through: id))
@@ -236,7 +248,9 @@ extension StreamLink {
     guard !isFull else { return updateWritability() }
     while written < output.bytes.count {
       switch stream.write(output.bytes.span.bytes.extracting(droppingFirst: written)) {
-      case .wrote(let count): written += count
+      case .wrote(let count):
+        written += count
+        meter.sent(byteCount: count)
       case .wouldBlock:
         isFull = true
         return reportWritten()
@@ -257,12 +271,18 @@ extension StreamLink {
     var done = 0
     while done < marks.count, marks[done].end <= written { done += 1 }
     // One report for a run of messages of one lane.
-    var reports: [MessageID] = []
+    reports.removeAll(keepingCapacity: true)
     for mark in marks[..<done] {
-      if reports.last?.lane == mark.id.lane { reports.removeLast() }
-      reports.append(mark.id)
+      meter.sentMessage(payload: mark.payload)
+      guard let id = mark.id else { continue }
+      if reports.last?.lane == id.lane { reports.removeLast() }
+      reports.append(id)
     }
-    marks.removeFirst(done)
+    if done == marks.count {
+      marks.removeAll(keepingCapacity: true)
+    } else {
+      marks.removeFirst(done)
+    }
     compact()
     updateWritability()
     for id in reports { observer?.transport(epoch, reports: .written(through: id)) }
@@ -271,7 +291,11 @@ extension StreamLink {
   /// Gives up the written part once it is all there is, or large.
   private func compact() {
     guard written == output.bytes.count || written > Self.highMark else { return }
-    output.bytes.removeFirst(written)
+    if written == output.bytes.count {
+      output.bytes.removeAll(keepingCapacity: true)
+    } else {
+      output.bytes.removeFirst(written)
+    }
     for index in marks.indices { marks[index].end -= written }
     written = 0
   }

@@ -5,9 +5,13 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   private let diagnosed: ((Epoch, any Error) -> Void)?
   /// An engine of no link, to ask what holds for all of them.
   private let model: Engine
-  private let buffer = ReadBuffer()
+  private let buffer: ReadBuffer
+  private let meter = TrafficMeter()
   // One; two while a replacement opens beside it.
   private var links: [StreamLink<Dialer.Stream, Engine>] = []
+  /// The last of them, which is nearly always the one that is meant: to search an array of generic
+  /// elements costs more than to send a message.
+  @exclusivity(unchecked) private var latest: StreamLink<Dialer.Stream, Engine>?
 
   /// Makes a transport.
   /// - Parameters:
@@ -23,11 +27,15 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   ) {
     self.dialer = dialer
     self.diagnosed = diagnosed
+    buffer = .shared(on: dialer.eventLoop)
     makeEngine = engine
     model = engine()
   }
 
   public var eventLoop: any EventLoop { dialer.eventLoop }
+
+  /// What has passed over all links so far; to be read on the loop.
+  public var traffic: Traffic { meter.traffic }
 
   public var canPing: Bool { model.canPing }
 
@@ -36,10 +44,11 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   public func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
     let link = StreamLink<Dialer.Stream, Engine>(
       epoch: epoch, engine: makeEngine(), loop: dialer.eventLoop, buffer: buffer,
-      observer: observer)
-    link.whenOver = { [weak self] in self?.links.removeAll { $0.epoch == epoch } }
+      meter: meter, observer: observer)
+    link.whenOver = { [weak self] in self?.forget(epoch) }
     if let diagnosed { link.diagnosed = { diagnosed(epoch, $0) } }
     links.append(link)
+    latest = link
     link.stream = dialer.dial(endpoint, observer: link)
   }
 
@@ -54,16 +63,12 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   public func abort(_ epoch: Epoch) { link(epoch)?.letGo() }
 
   private func link(_ epoch: Epoch) -> StreamLink<Dialer.Stream, Engine>? {
-    links.first { $0.epoch == epoch }
+    if let latest, latest.epoch == epoch { return latest }
+    return links.first { $0.epoch == epoch }
   }
-}
 
-/// Where the links of a transport read to: one after the other, so one buffer serves them all.
-package final class ReadBuffer {
-  // 64 KiB: a read takes a whole socket buffer of a busy link, and an idle link owns no buffer.
-  let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
-
-  package init() {}
-
-  deinit { bytes.deallocate() }
+  private func forget(_ epoch: Epoch) {
+    links.removeAll { $0.epoch == epoch }
+    if latest?.epoch == epoch { latest = nil }
+  }
 }

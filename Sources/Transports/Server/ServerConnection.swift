@@ -1,0 +1,128 @@
+import ConnectionFSM
+
+/// One connection of a ``Server``, which plays the server's fault.
+final class ServerConnection<Stream: ServedStream, Engine: ProtocolEngine> {
+  enum Event {
+    /// It arrived.
+    case message(Message)
+    /// It is time to answer it.
+    case due(Message)
+    case ended(String)
+  }
+
+  let link: StreamLink<Stream, Engine>
+  private let loop: SocketEventLoop
+  private let fault: ServerFault
+  private let report: (Event) -> Void
+  private var messages = 0
+  /// Messages whose time has not come, oldest first.
+  private var delayed: [(at: Instant, message: Message)] = []
+  /// The fault is due: no message is looked at any more.
+  private var isDoomed = false
+  private var isOver = false
+
+  init(
+    number: Int, engine: Engine, loop: SocketEventLoop, buffer: ReadBuffer, fault: ServerFault,
+    report: @escaping (Event) -> Void
+  ) {
+    self.loop = loop
+    self.fault = fault
+    self.report = report
+    let relay = Relay()
+    link = StreamLink(
+      epoch: Epoch(UInt64(number)), engine: engine, loop: loop, buffer: buffer, observer: relay)
+    relay.connection = self
+  }
+
+  /// Begins, with the stream below; the link is its observer.
+  func begin(_ stream: Stream) {
+    link.stream = stream
+    if fault == .acceptAndDrop { end("dropped") }
+  }
+
+  func send(_ message: Message) { link.send(message, id: nil, more: false) }
+
+  /// Closes without a word to the server.
+  func letGo() {
+    isOver = true
+    loop.arm(self, at: nil)
+    link.letGo()
+  }
+
+  private func end(_ how: String) {
+    guard !isOver else { return }
+    letGo()
+    report(.ended(how))
+  }
+}
+
+extension ServerConnection {
+  /// What the link holds in place of the connection, which holds the link.
+  private final class Relay: TransportObserver {
+    weak var connection: ServerConnection?
+
+    func transport(_ epoch: Epoch, reports event: TransportEvent) { connection?.heard(event) }
+
+    func transport(_ epoch: Epoch, received message: Message) { connection?.received(message) }
+  }
+
+  private func heard(_ event: TransportEvent) {
+    switch event {
+    case .closed: end("closed by the peer")
+    case .failed(let cause): end("\(cause)")
+    // A peer that does not read what it asked for is not read from either.
+    case .writabilityChanged(let isWritable): link.stream?.setReading(isWritable)
+    case .opened, .received, .pong, .written, .acknowledged, .viabilityChanged, .drainRequested,
+      .betterPathAvailable:
+      break
+    }
+  }
+
+  private func received(_ message: Message) {
+    guard !isOver, !isDoomed else { return }
+    messages += 1
+    report(.message(message))
+    switch fault {
+    case .none, .refuse, .acceptAndDrop: report(.due(message))
+    case .mute: break
+    case .reset(let place):
+      if messages < place { report(.due(message)) } else { doom() }
+    case .halfClose(let most):
+      if messages <= most { report(.due(message)) }
+      if messages == most { link.close() }
+    case .slow(let delay):
+      delayed.append((loop.now + delay, message))
+      if delayed.count == 1 { loop.arm(self, at: delayed[0].at) }
+    case .poison(_, let place):
+      if messages < place { report(.due(message)) } else { doom() }
+    }
+  }
+
+  /// Plays the fault in the next turn: what was answered before is written by then.
+  private func doom() {
+    isDoomed = true
+    loop.arm(self, at: loop.now)
+  }
+
+  private func playFault() {
+    switch fault {
+    case .reset:
+      link.stream?.reset()
+      end("reset on purpose")
+    // Few bytes: a socket takes them whole.
+    case .poison(let bytes, _): _ = link.stream?.write(bytes.span.bytes)
+    case .none, .refuse, .acceptAndDrop, .mute, .halfClose, .slow: break
+    }
+  }
+}
+
+extension ServerConnection: DeadlineHandler {
+  func deadlineReached() {
+    if isDoomed, !isOver { playFault() }
+    while !isOver, let first = delayed.first, first.at <= loop.now {
+      delayed.removeFirst()
+      report(.due(first.message))
+    }
+    if !isOver, let first = delayed.first { loop.arm(self, at: first.at) }
+  }
+}

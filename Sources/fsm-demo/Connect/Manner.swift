@@ -1,0 +1,66 @@
+import ConnectionFSM
+import Transports
+
+/// The presets that `connect` lives by, one for each thing that can be spoken.
+enum Manner {
+  case echo(Preset<DelimiterFraming>, Lane)
+  case line(Preset<DelimiterFraming>)
+  case wg(Preset<SevenByteFraming>)
+  case chat(Preset<ChatFraming>)
+
+  enum Lane: String, CaseIterable {
+    case atMostOnce = "at-most-once"
+    case atLeastOnce = "at-least-once"
+
+    var id: LaneID { LaneID(self == .atMostOnce ? 0 : 1) }
+  }
+
+  /// Reads the options that belong to what is spoken.
+  init(_ arguments: inout ArgumentList, speaking speech: PeerAddress.Speech) throws(Failure) {
+    do {
+      switch speech {
+      case .echo, .raw:
+        self = .echo(try Self.echo(), try arguments.choice(of: "--lane") ?? .atLeastOnce)
+      case .line:
+        let interval: Int64 = try arguments.number(of: "--heartbeat", in: 1...86_400) ?? 30
+        self = .line(try .lineHeartbeat(interval: .seconds(interval)))
+      case .wg: self = .wg(.wg(try Self.frames(&arguments)))
+      case .chat:
+        guard let name = try arguments.value(of: "--name") else {
+          throw arguments.usage("say who joins the chat, with --name")
+        }
+        self = .chat(
+          try .streamChat(try ChatLogin(name: name), isBare: arguments.flag("--bare")))
+      }
+    } catch let failure as Failure {
+      throw failure
+    } catch {
+      throw arguments.usage("\(error)")
+    }
+  }
+
+  private static func frames(_ arguments: inout ArgumentList) throws -> SevenByteFraming {
+    let key = try arguments.value(of: "--xor")
+    return try SevenByteFraming(
+      encoding: key.map { .xor(key: $0) } ?? .plain,
+      compression: arguments.flag("--gzip") ? .gzip : .none,
+      legacyPeer: arguments.flag("--legacy"))
+  }
+
+  private static func echo() throws -> Preset<DelimiterFraming> {
+    let policy = try Policy(
+      connectDeadline: .seconds(5), closeDeadline: .seconds(3),
+      backoff: Backoff(
+        first: .seconds(1), base: .seconds(1), cap: .seconds(10), stability: .seconds(5)),
+      minimumDialSpacing: .milliseconds(500),
+      heartbeat: Heartbeat(interval: .seconds(15), timeout: .seconds(5)),
+      lanes: [
+        ConnectionFSM.Lane(.atMostOnce, timeToLive: nil),
+        ConnectionFSM.Lane(.atLeastOnce, timeToLive: nil),
+      ])
+    let framing = try DelimiterFraming(
+      delimiter: .lf, maximumLength: ConnectSession.lineLengthLimit, acknowledgement: .echo,
+      pingLine: Array("ping".utf8))
+    return Preset(policy: policy, framing: framing)
+  }
+}
