@@ -10,7 +10,7 @@ extension RealSockets {
     @Test(
       "F42: 5 reconnects leave one beat an interval, a close none (B0.9, B0.10, B3.6, B3.7)")
     func beats() async throws {
-      let server = try EchoProgram()
+      let server = try KillableServer()
       let beat = Beat(interval: Self.interval, isImmediate: true)
       let rig = try EndRig(EndPolicy(beat: beat), beat: BeatMessage("heart"))
       let endpoint = try await server.start()
@@ -48,7 +48,7 @@ extension RealSockets {
 
     @Test("F42: without the immediate one, the first beat comes after an interval")
     func patientBeat() async throws {
-      let server = try EchoProgram()
+      let server = try KillableServer()
       let rig = try EndRig(
         EndPolicy(beat: Beat(interval: Self.interval)), beat: BeatMessage("longConnect"))
       rig.connection.connect(to: try await server.start())
