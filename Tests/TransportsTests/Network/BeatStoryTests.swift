@@ -25,14 +25,13 @@ extension RealSockets {
       await rig.connection.close()
 
       let trace = rig.trace
-      // Late ones do not shift the others, so each is in a period of its own.
       let openedAt = try #require(
         trace.all.last { $0.openAfter != nil && $0.openBefore == nil }?.instant)
-      let periods = trace.beatsOfLastLink.map {
-        ($0 - openedAt).nanoseconds / Self.interval.nanoseconds
+      // However late some were, there are never more than one timer makes.
+      for (count, instant) in trace.beatsOfLastLink.enumerated() {
+        let elapsed = (instant - openedAt).nanoseconds
+        #expect(elapsed >= Int64(count) * Self.interval.nanoseconds)
       }
-      #expect(periods.first == 0)
-      #expect(zip(periods, periods.dropFirst()).allSatisfy { $0 < $1 })
       // No older link beats beside the last.
       let epochs = trace.beats.map(\.epoch)
       #expect(epochs == epochs.sorted { $0 < $1 })
