@@ -45,8 +45,8 @@ extension Cause {
       // XCertChainInvalid, BadCert, UnknownRootCert, NoRootCert, NotTrusted
       case -9_808, -9_807, -9_813, -9_812, -67_843: .tls(.untrusted)
       // PeerBadCert, PeerUnsupportedCert, PeerCertRevoked, PeerCertExpired, PeerCertUnknown,
-      // PeerUnknownCA, PeerAccessDenied: it is our certificate that the peer does not trust.
-      case -9_829 ... -9_825, -9_831, -9_832: .tls(.untrusted)
+      // PeerUnknownCA, PeerAccessDenied: it is our certificate that the peer does not take.
+      case -9_829 ... -9_825, -9_831, -9_832: .tls(.certificateRequired)
       // Negotiation, BadCipherSuite, PeerHandshakeFail, PeerProtocolVersion,
       // PeerInsufficientSecurity
       case -9_801, -9_818, -9_824, -9_836, -9_837: .tls(.noCommonVersion)

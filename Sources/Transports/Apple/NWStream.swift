@@ -25,6 +25,8 @@
 
     private var inbound: [UInt8] = []
     private var isReceiving = false
+    /// The observer wants to hear of what arrives.
+    private var isReading = true
     /// What a read gives once the inbound bytes are gone: the end, or the error.
     private var readEnd: ReadResult?
     private var isEndRead = false
@@ -114,6 +116,12 @@
           loop.execute { confined.stream?.sent(count, error) }
         })
       return .wrote(count)
+    }
+
+    public func setReading(_ isReading: Bool) {
+      loop.expectLoop()
+      self.isReading = isReading
+      tellSoon()
     }
 
     public func finishWriting() {
@@ -211,14 +219,22 @@
       observer?.streamWritable()
     }
 
+    private var hasNews: Bool {
+      stage == .open && isReading && (!inbound.isEmpty || (readEnd != nil && !isEndRead))
+    }
+
     /// Tells the observer that there is something to read, in this turn and in each that follows
     /// while something is left.
     private func tell() {
-      guard stage == .open, !inbound.isEmpty || (readEnd != nil && !isEndRead) else { return }
+      guard hasNews else { return }
       // Nobody is left who could read.
       guard let observer else { return close() }
       observer.streamReadable()
-      guard !isTelling, stage == .open else { return }
+      tellSoon()
+    }
+
+    private func tellSoon() {
+      guard hasNews, !isTelling else { return }
       isTelling = true
       let confined = WeakNWStream(self)
       loop.execute {

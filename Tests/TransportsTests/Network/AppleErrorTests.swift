@@ -42,7 +42,7 @@ struct AppleErrorTests {
     arguments: [
       (Int32(-9_814), TLSFailure.expired), (-67_818, .expired), (-9_843, .hostMismatch),
       (-67_602, .hostMismatch), (-9_807, .untrusted), (-9_808, .untrusted), (-67_843, .untrusted),
-      (-9_825, .untrusted), (-9_829, .untrusted), (-9_824, .noCommonVersion),
+      (-9_825, .certificateRequired), (-9_829, .certificateRequired), (-9_824, .noCommonVersion),
       (-9_836, .noCommonVersion), (-9_805, .closed), (-9_806, .reset), (-9_810, .internalError),
       (0, .internalError),
     ])

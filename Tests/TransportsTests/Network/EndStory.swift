@@ -61,7 +61,7 @@ extension EndStory {
   private static let serverEnds = [
     EndStory("a server that is killed and comes back", .closedByPeer(nil), .transient, comesBack) {
       rig in
-      let server = try EchoProgram()
+      let server = try KillableServer()
       rig.atEnd { server.end() }
       let endpoint = try await server.start()
       rig.connection.connect(to: endpoint)
@@ -224,7 +224,7 @@ extension EndStory {
 }
 
 /// The echo server as a program that can be killed and started again on its port.
-final class EchoProgram: Sendable {
+final class KillableServer: Sendable {
   private let loop: SocketEventLoop
   private let server = Confined<EchoServer?>(nil)
   /// How many lines it has read.
