@@ -67,14 +67,18 @@ struct Demo {
   }
 
   /// Waits for the first line of the output.
-  func firstLine() -> String {
-    var line = Data()
-    while !line.contains(UInt8(ascii: "\n")) {
+  func firstLine() -> String { firstLines(1).first ?? "" }
+
+  /// Waits for the first lines of the output.
+  func firstLines(_ count: Int) -> [String] {
+    var text = Data()
+    while text.count(where: { $0 == UInt8(ascii: "\n") }) < count {
       let bytes = output.fileHandleForReading.availableData
       if bytes.isEmpty { break }
-      line += bytes
+      text += bytes
     }
-    return String(decoding: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    let lines = text.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+    return lines.prefix(count).map { String(decoding: $0, as: UTF8.self) }
   }
 
   func end() {

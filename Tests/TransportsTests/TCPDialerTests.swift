@@ -132,7 +132,7 @@ extension RealSockets {
       server.stop()
     }
 
-    @Test("the addresses of a name are tried in their order until one connects")
+    @Test("RC195: the addresses of a name are tried in their order until one connects")
     func severalAddresses() async throws {
       let server = try TestServer { $0.echo() }
       let (first, second) = (RefusedPort("::1"), RefusedPort())

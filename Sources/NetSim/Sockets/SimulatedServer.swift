@@ -101,7 +101,8 @@ public final class SimulatedServer<Engine: ProtocolEngine> {
     count += 1
     let epoch = Epoch(count)
     let link = StreamLink<SimulatedStream, Engine>(
-      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, observer: Relay(self))
+      epoch: epoch, engine: makeEngine(), loop: loop, buffer: buffer, meter: meter,
+      observer: Relay(self))
     link.whenOver = { [weak self, unowned link] in
       guard let self else { return }
       links.removeAll { $0.epoch == epoch }

@@ -11,7 +11,7 @@ public struct ProxyError: Error, Equatable, CustomStringConvertible, Sendable {
     case unusableTarget
     /// It answered with this HTTP status.
     case status(UInt16)
-    /// Its answer is no HTTP; the offset of the first byte that is not, from the answer's beginning.
+    /// Its answer is no HTTP; the offset of the first byte that is not, from its beginning.
     case garbled(offset: Int)
     /// Its header has more bytes than this.
     case headerTooLong(limit: Int)

@@ -40,5 +40,5 @@ extension Endpoint {
       && host.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !Self.unfit.contains($0) }
   }
 
-  private static var unfit: [UInt8] { Array("/?#@[]%\\\"<>".utf8) }
+  private static let unfit = Array("/?#@[]%\\\"<>".utf8)
 }

@@ -4,8 +4,8 @@ import Synchronization
 /// Watches the system's network: by rtnetlink on Linux, by `NWPathMonitor` on Apple systems, which
 /// is not yet verified there.
 ///
-/// The path is up if a default route (IPv4 or IPv6) leads over an interface that is up, running, and
-/// has an address of that family which is good beyond its link; on Apple systems, if the system
+/// The path is up if a default route (IPv4 or IPv6) leads over an interface that is up, running,
+/// and has an address of that family which is good beyond its link; on Apple systems, if the system
 /// says so. Loopback alone is down: nothing beyond the machine can be reached. A connection to the
 /// machine itself should follow no monitor. A path that comes up on demand is unknown. The number
 /// of the path's interface changes with the interface, on Linux also with its gateway.

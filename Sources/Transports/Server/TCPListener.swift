@@ -8,8 +8,8 @@ package import ConnectionFSM
   import Glibc
 #endif
 
-/// Accepts connections on a loop, of TCP or at a path of the file system. For tests and demonstrations: there is no limit on
-/// connections.
+/// Accepts connections on a loop, of TCP or at a path of the file system. For tests and
+/// demonstrations: there is no limit on connections.
 package final class TCPListener {
   private let loop: SocketEventLoop
   private let accepted: (TCPStream) -> any ByteStreamObserver

@@ -5,7 +5,8 @@
   ///
   /// The versions are TLS 1.3 and 1.2. The chain of certificates, its dates, and the host name or
   /// address are always verified, in each handshake and for each session that is resumed; there is
-  /// no way to trust everybody.
+  /// no way to trust everybody. Whether a certificate was revoked is not asked: that takes a
+  /// connection of its own, to whom the certificate names.
   ///
   /// Everything is read and checked once, when it is made. Share one between dialers.
   public struct TLSConfiguration: Sendable {

@@ -37,10 +37,10 @@
 
     /// The most that one record carries (RFC 8446 section 5.1).
     static let recordLimit = 1 << 14
-    // Each has room for a record with all that any cipher adds, and a KeyUpdate before it. Of a
-    // ring that is emptied each time only the beginning is ever touched.
-    private static let inputSize = 2 * (recordLimit + 1024)
-    private static let outputSize = recordLimit + 4096
+    // Room for a record with all that any cipher adds, and on the way out for answers to KeyUpdates
+    // beside it. More would save calls of the system's, and cost each idle stream memory.
+    private static let inputSize = recordLimit + 1024
+    private static let outputSize = recordLimit + 2048
 
     /// - Throws: ``TLSError`` when memory is short.
     init(_ context: TLSContext) throws(TLSError) {

@@ -226,6 +226,22 @@ struct StreamTransportTests {
     #expect(rig.wire[0].hasSuffix("xylater") || rig.wire[0].hasSuffix("xlatery"))
   }
 
+  @Test("F38: what a full stream is given counts, too, and the machine keeps the rest")
+  func fullBefore() throws {
+    let rig = try StreamRig()
+    rig.dial()
+    rig.stream.writes = [.wouldBlock]
+    rig.post("a")
+    let block = String(repeating: "x", count: 100_000)
+    for number in 1...6 { rig.post("\(number)\(block)") }
+    rig.receive(then: .failed(.system(.connectionReset)))
+    // “a” and three blocks are above 256 KiB.
+    #expect(rig.outcomes.all.map { $0.first } == ["a", "1", "2", "3"])
+    #expect(rig.outcomes.all.allSatisfy { $0.hasSuffix(" inDoubt") })
+    rig.redial()
+    #expect(rig.wire.last?.count == 3 * (block.count + 1))
+  }
+
   @Test("F39: close says what was given, finishes writing, and waits for the peer's end")
   func orderlyClose() throws {
     let rig = try StreamRig()

@@ -139,6 +139,38 @@ extension RealSockets {
       second.close()
     }
 
+    @Test("F15, F16, RC096: the attempt's deadline cuts what hangs, and the next one asks anew")
+    func deadline() async throws {
+      let hole = FullBacklog()
+      let names = StubNames([:], isOpen: false)
+      let (sockets, loop) = (ProcessCounts.sockets, loop)
+      let policy = try Policy(
+        connectDeadline: .milliseconds(30),
+        backoff: Backoff(
+          first: .milliseconds(10), base: .milliseconds(10), cap: .milliseconds(20),
+          jitter: .none), minimumDialSpacing: .milliseconds(10), heartbeat: nil)
+      for endpoint in [hole.endpoint, Endpoint(host: "silent", port: 1)] {
+        let causes = Confined<[Cause]>([])
+        let connection = try Connection(
+          StreamTransport(TCPDialer(loop: loop, resolver: names.resolver())) {
+            try! DelimiterFraming(delimiter: .lf)
+          }, policy: policy, seed: 1
+        ) { record in
+          for case .ended(_, let cause) in record.effects { causes.value.append(cause) }
+        }
+        connection.connect(to: endpoint)
+        await loop.until { causes.value.count >= 3 }
+        await connection.close()
+        await loop.run {
+          #expect(causes.value.prefix(3).allSatisfy { $0 == .timedOut(.connect) })
+        }
+      }
+      names.open()
+      await loop.until { ProcessCounts.sockets <= sockets }
+      loop.stop()
+      hole.close()
+    }
+
     @Test(
       "I3, I18: 60 races that are won, lost, closed or dropped on the way leave no socket",
       arguments: [0, 1, 2])

@@ -76,6 +76,7 @@ struct FramedConnectionTests {
       }
       let link = rig.internet.snapshot.bytesOfClients
       let mine = transport.traffic
+      #expect(await connection.traffic() == mine)
       #expect(mine.bytesSent == UInt64(link.written) && mine.bytesReceived == UInt64(link.read))
       await connection.close()
       try await loop.clock.sleep(for: .seconds(5))

@@ -66,7 +66,6 @@ extension RealSockets {
 
     private struct Link {
       let connection: Connection
-      let transport: Confined<StreamTransport<TCPDialer, SevenByteFraming>>
       let loop: SocketEventLoop
       let peer: PeerProgram
     }
@@ -76,17 +75,16 @@ extension RealSockets {
       _ body: (Link) async throws -> Void
     ) async throws {
       let peer = try await PeerProgram.start(
-        "python3", ["-c", Self.program],
-        readiness: .output("port "))
+        "python3", ["-c", Self.program], readiness: .output("port "))
       defer { peer.kill() }
       let port = try #require(peer.line(after: "port ").flatMap { UInt16($0) })
       let loop = try SocketEventLoop()
       defer { loop.stop() }
-      let transport = Confined(StreamTransport(TCPDialer(loop: loop)) { engine })
       let connection = try Connection(
-        transport.value, policy: Self.policy(), seed: 1, trace: trace)
+        StreamTransport(TCPDialer(loop: loop)) { engine }, policy: Self.policy(), seed: 1,
+        trace: trace)
       connection.connect(to: Endpoint(host: "127.0.0.1", port: port))
-      try await body(Link(connection: connection, transport: transport, loop: loop, peer: peer))
+      try await body(Link(connection: connection, loop: loop, peer: peer))
     }
 
     @Test(
@@ -113,8 +111,7 @@ extension RealSockets {
             if index % 2 == 0 { #expect(message?.wireLength == size) }
           }
         }
-        let transport = link.transport
-        let mine = await link.loop.run { transport.value.traffic }
+        let mine = try #require(await connection.traffic())
         #expect(mine.messagesSent == 5 && mine.messagesReceived == 20)
         await connection.close()
         let peer = link.peer

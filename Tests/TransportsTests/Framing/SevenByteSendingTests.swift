@@ -202,6 +202,19 @@ struct SevenByteSendingTests {
     #expect(!trial.engine.canPing && trial.engine.nextDeadline == nil)
   }
 
+  @Test("I21, B1.7: what headers promise takes no memory, only what arrives does")
+  func promises() throws {
+    // 400 TiB together: more than a process can address.
+    let engine = try SevenByteFraming(maximumFrame: Int(Int32.max))
+    var trials: [EngineTrial<SevenByteFraming>] = []
+    for _ in 0..<200_000 {
+      var trial = EngineTrial(engine)
+      trial.receive([0x7F, 0xFF, 0xFF, 0xFF, 1, 0, 0, 0x7B])
+      trials.append(trial)
+    }
+    #expect(trials.allSatisfy { $0.output.events.isEmpty })
+  }
+
   @Test("a body of a mebibyte, byte by byte, takes linear time")
   func linear() throws {
     let body = [UInt8](repeating: 0x20, count: (1 << 20) - 7)

@@ -20,6 +20,7 @@ struct EndPolicy: Sendable {
   var heartbeat: Heartbeat?
   var beat: Beat?
   var onLoss = PathPolicy.Loss.probe
+  var suspectTimeout = TimeSpan.milliseconds(50)
   var overrides: [VerdictOverride] = []
   var steps = Self.steps
 
@@ -31,7 +32,7 @@ struct EndPolicy: Sendable {
         stability: .seconds(60), attemptLimit: attemptLimit),
       minimumDialSpacing: .zero, heartbeat: heartbeat, beat: beat,
       path: PathPolicy(
-        onLoss: onLoss, onSwitch: .probe, suspectTimeout: .milliseconds(50),
+        onLoss: onLoss, onSwitch: .probe, suspectTimeout: suspectTimeout,
         probeInterval: .seconds(60), returnJitter: .zero, debounce: .zero),
       lanes: [Lane(.atMostOnce, timeToLive: nil, countLimit: 1000, byteLimit: 64 << 20)],
       overrides: overrides)

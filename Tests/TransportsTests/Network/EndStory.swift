@@ -65,7 +65,9 @@ extension EndStory {
       rig.atEnd { server.end() }
       let endpoint = try await server.start()
       rig.connection.connect(to: endpoint)
-      await rig.until { !$0.opened.isEmpty }
+      rig.post("a")
+      // Only then has the program accepted what the kernel had accepted for it.
+      await rig.loop.until { server.lines.value == 1 }
       await server.kill()
       _ = try await server.start(port: endpoint.port)
     },

@@ -6,7 +6,7 @@ extension RealSockets {
   @Suite("Every end of a dial or a link, over loopback")
   struct EveryEndTests {
     @Test(
-      "F05, F14: it has the right cause, class and next step, 50 times in a row, and leaves nothing",
+      "F05, F14: cause, class and next step are right 50 times in a row, and nothing is left",
       arguments: EndStory.all)
     func end(_ story: EndStory) async throws {
       let sockets = ProcessCounts.sockets

@@ -11,6 +11,7 @@ final class StreamCaller<Dialer: ByteStreamDialer>: ByteStreamObserver, @uncheck
   var received: [UInt8] = []
   /// Reads no more than this at once.
   var piece = 4096
+  var readsAtOnce = true
   var text: String { String(decoding: received, as: UTF8.self) }
 
   init(_ dialer: Dialer) { self.dialer = dialer }
@@ -29,7 +30,11 @@ final class StreamCaller<Dialer: ByteStreamDialer>: ByteStreamObserver, @uncheck
 
   var problem: ProxyError.Problem? { (stream?.diagnosis as? ProxyError)?.problem }
 
-  func streamOpened() { heard.append("opened") }
+  func streamOpened() {
+    heard.append("opened")
+    if !readsAtOnce { stream?.setReading(false) }
+  }
+
   func streamFailed(_ cause: Cause) { heard.append("\(cause)") }
   func streamWritable() {}
 
@@ -216,6 +221,35 @@ struct ProxySimulationTests {
         // The server's end hangs where it was accepted.
         #expect(world.liveSockets <= 1)
       }
+    }
+  }
+
+  @Test("what came behind the answer waits while reading is off, and is told of when it is on")
+  func readingOff() throws {
+    let script: [ServerAct] = [
+      .receive(request), .send(bytes("HTTP/1.1 200 OK\r\n\r\nsurplus ")), .wait(.seconds(1)),
+      .send(bytes("and more")), .hang,
+    ]
+    try VirtualTime.run(limit: .seconds(100)) { loop in
+      var internet = Internet(seed: 1)
+      let client = internet.addHost("client")
+      let host = internet.addHost("proxy")
+      internet.listen(host, port: 3128, Service(script: script))
+      let world = SimulatedInternet(internet, on: loop)
+      let proxy = try Proxy(
+        .http, at: Endpoint(host: "proxy", port: 3128),
+        credentials: ProxyCredentials(user: "ada", password: "pw"))
+      let caller = StreamCaller(ProxyDialer(world.dialer(from: client), through: proxy))
+      caller.piece = 3
+      caller.readsAtOnce = false
+      caller.dial(target)
+      try await loop.clock.sleep(for: .seconds(5))
+      #expect(caller.heard == ["opened"] && caller.text.isEmpty)
+      caller.stream?.setReading(true)
+      #expect(caller.text.isEmpty)
+      try await loop.clock.sleep(for: .seconds(1))
+      #expect(caller.text == "surplus and more")
+      caller.stream?.close()
     }
   }
 

@@ -3,26 +3,6 @@ import Foundation
 import Testing
 import Transports
 
-/// A proxy of our own that does one thing: relays to the port it is asked for, on this machine.
-private func relay(_ client: Peer, to port: UInt16, answer: [UInt8]) {
-  let target = Peer.connected(to: Endpoint(host: "127.0.0.1", port: port))
-  client.write(answer)
-  let back = try? SystemThread.start("test-proxy") {
-    pump(target, client)
-  }
-  pump(client, target)
-  back?.join()
-  target.close()
-}
-
-private func pump(_ from: Peer, _ to: Peer) {
-  while true {
-    let byte = from.read(1)
-    if byte.isEmpty { return to.finishWriting() }
-    to.write(byte)
-  }
-}
-
 extension RealSockets {
   @Suite("F18: dialling through a proxy over loopback")
   struct ProxyLoopbackTests {
@@ -59,17 +39,8 @@ extension RealSockets {
     func ownProxies() async throws {
       let echo = try TestServer { $0.echo() }
       let port = echo.port
-      let http = try TestServer { client in
-        var head: [UInt8] = []
-        while !head.suffix(4).elementsEqual("\r\n\r\n".utf8) { head += client.read(1) }
-        relay(client, to: port, answer: Array("HTTP/1.1 200 OK\r\n\r\n".utf8))
-      }
-      let socks = try TestServer { client in
-        _ = client.read(3)
-        client.write([5, 0])
-        _ = client.read(5 + "far.invalid".utf8.count + 2)
-        relay(client, to: port, answer: [5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
-      }
+      let http = try TestServer.connectProxy(to: port)
+      let socks = try TestServer.socksProxy(to: port, nameLength: "far.invalid".utf8.count)
       // A name that only a proxy could know: looking it up here would fail.
       let target = Endpoint(host: "far.invalid", port: 9)
       await talk(await dialled(try Proxy(.http, at: http.endpoint), target))
@@ -116,32 +87,13 @@ extension RealSockets {
 
     // MARK: tinyproxy
 
-    /// Starts tinyproxy, which lets tunnels lead to the given ports alone.
-    private func tinyproxy(
-      _ directory: SocketDirectory, to ports: [UInt16], credentials: Bool = true
-    ) async throws -> (PeerProgram, Endpoint) {
-      let (holder, port) = Peer.bound("127.0.0.1")
-      holder.close()
-      var lines = [
-        "Port \(port)", "Listen 127.0.0.1", "Allow 127.0.0.1", "Timeout 60", "MaxClients 50",
-      ]
-      if credentials { lines.append("BasicAuth ada s3cr3t") }
-      lines += ports.map { "ConnectPort \($0)" }
-      let file = directory.file("tinyproxy.conf")
-      try (lines.joined(separator: "\n") + "\n").write(
-        toFile: file, atomically: false, encoding: .utf8)
-      let program = try await PeerProgram.start(
-        "tinyproxy", ["-d", "-c", file], readiness: .port(port))
-      return (program, Endpoint(host: "127.0.0.1", port: port))
-    }
-
     @Test("tinyproxy gives a tunnel for the right credentials, to a port that it allows")
     func tunnel() async throws {
       let directory = try SocketDirectory()
       defer { directory.remove() }
       let echo = try TestServer { $0.echo() }
       let refused = RefusedPort()
-      let (program, endpoint) = try await tinyproxy(
+      let (program, endpoint) = try await Tinyproxy.start(
         directory, to: [echo.port, refused.endpoint.port])
       defer { program.kill() }
       let right = try ProxyCredentials(user: "ada", password: "s3cr3t")
@@ -178,7 +130,8 @@ extension RealSockets {
       let directory = try SocketDirectory()
       defer { directory.remove() }
       let echo = try TestServer { $0.echo() }
-      let (program, endpoint) = try await tinyproxy(directory, to: [echo.port], credentials: false)
+      let (program, endpoint) = try await Tinyproxy.start(
+        directory, to: [echo.port], credentials: false)
       let proxy = try Proxy(.http, at: endpoint)
       let caller = await dialled(proxy, echo.endpoint)
       #expect(caller.heard == ["opened"])
@@ -199,7 +152,8 @@ extension RealSockets {
       let directory = try SocketDirectory()
       defer { directory.remove() }
       let echo = try TestServer { $0.echo() }
-      let (program, endpoint) = try await tinyproxy(directory, to: [echo.port], credentials: false)
+      let (program, endpoint) = try await Tinyproxy.start(
+        directory, to: [echo.port], credentials: false)
       defer { program.kill() }
       let dialer = ProxyDialer(TCPDialer(loop: loop), through: try Proxy(.http, at: endpoint))
       let framing = try DelimiterFraming(delimiter: .lf)

@@ -127,15 +127,43 @@
           }
           await server.loop.until { server.connections.isEmpty }
         }
-        await handshakes(300)
-        let before = Self.residentBytes
-        await handshakes(1000)
-        // A session is 2 KB, a stream more than 30 KB with its buffers: one byte in a thousand
-        // handshakes is not seen here, one object each is.
-        #expect(Self.residentBytes - before < 2 << 20)
+        await handshakes(200)
+        // Other suites take memory meanwhile, but not all the time: a leak is there in every round.
+        // The smallest thing to be lost, a session, is 2 KB.
+        var growth: [Int] = []
+        repeat {
+          let before = Self.residentBytes
+          await handshakes(200)
+          growth.append(Self.residentBytes - before)
+        } while growth.count < 5 || growth.count < 25 && growth.min()! >= 128 << 10
+        #expect(growth.min()! < 128 << 10, "\(growth)")
         caller.stop()
         await server.stop()
         #expect(ProcessCounts.sockets == sockets)
+      }
+
+      @Test("F19: one configuration serves dialers on several loops, at the same time")
+      func severalLoops() async throws {
+        let server = try await TLSEchoServer(TLSServerContext(identity: certificates.good))
+        let configuration = try certificates.trusting()
+        await withTaskGroup { group in
+          for _ in 0..<4 {
+            group.addTask {
+              guard let caller = try? TLSCaller(configuration) else { return 0 }
+              var echoed = 0
+              for _ in 0..<25 {
+                let talker = await caller.dial(server.port)
+                await caller.exchange("hello", talker)
+                if talker.text == "hello" { echoed += 1 }
+                await caller.close(talker)
+              }
+              caller.stop()
+              return echoed
+            }
+          }
+          for await echoed in group { #expect(echoed == 25) }
+        }
+        await server.stop()
       }
 
       private static var residentBytes: Int {

@@ -117,6 +117,24 @@
       }
     }
 
+    @Test("F19: a handshake may be larger than the room that is kept for it")
+    func largeHandshake() throws {
+      // Certificates that nobody needs: more than 25 KB of them.
+      var identity = certificates.good
+      let ballast = String(repeating: certificates.stranger.certificate.content, count: 80)
+      identity.certificates = .text(identity.certificates.content + ballast)
+      for size in [Int.max, 1000] {
+        try play(TLSServerContext(identity: identity)) { world, dialer in
+          world.trick = Trick(size: size)
+          let talker = await world.dial(dialer)
+          #expect(world.acceptedBases[0].bytesWritten > 25_000)
+          await world.exchange("hello", talker)
+          #expect(talker.text == "hello")
+          await world.close(talker)
+        }
+      }
+    }
+
     @Test("what is left of a record is announced although nothing more arrives")
     func leftOver() throws {
       try play { world, dialer in

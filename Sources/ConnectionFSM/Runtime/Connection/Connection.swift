@@ -179,6 +179,15 @@ extension Connection {
       if !isRunning { continuation.resume(returning: nil) }
     }
   }
+
+  /// What has passed over all links so far, exactly, as far as the transport counts; nil once its
+  /// loop has stopped.
+  public func traffic() async -> Traffic? {
+    await withCheckedContinuation { continuation in
+      let isRunning = loop.execute { [driver] in continuation.resume(returning: driver.traffic) }
+      if !isRunning { continuation.resume(returning: nil) }
+    }
+  }
 }
 
 /// A policy and a transport that do not fit, with the mend.

@@ -117,6 +117,8 @@ extension Driver {
 
   func explain() -> Explanation { machine.explain() }
 
+  var traffic: Traffic { transport.traffic }
+
   /// Takes an input from outside; in line, if a transition is running.
   func submit(_ input: Input) {
     guard !isBusy else { return deferred.append(.input(input)) }

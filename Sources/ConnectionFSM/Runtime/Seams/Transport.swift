@@ -11,6 +11,9 @@ public protocol Transport: AnyObject {
   /// heartbeat.
   var canPing: Bool { get }
 
+  /// What has passed over all links so far; nothing for a transport that does not count.
+  var traffic: Traffic { get }
+
   /// Whether the protocol can carry the message. What it cannot is turned away at the door, since
   /// once it is sent there is no good end for it.
   func admits(_ message: Message) -> Bool
@@ -31,6 +34,10 @@ public protocol Transport: AnyObject {
 
   /// Lets go at once and reports nothing more of this epoch.
   func abort(_ epoch: Epoch)
+}
+
+extension Transport {
+  public var traffic: Traffic { Traffic() }
 }
 
 /// Who hears what a transport has to say.

@@ -243,7 +243,9 @@ extension StreamLink {
   }
 
   private func flush() {
-    guard let stream, observer != nil, writeFailure == nil, !isFull else { return }
+    guard let stream, observer != nil, writeFailure == nil else { return }
+    // What is given to a full stream counts, too: the machine had better keep it.
+    guard !isFull else { return updateWritability() }
     while written < output.bytes.count {
       switch stream.write(output.bytes.span.bytes.extracting(droppingFirst: written)) {
       case .wrote(let count):

@@ -30,7 +30,7 @@ public struct Traffic: Hashable, Sendable {
 
 /// Where the links of a transport count; all of them live on one loop.
 package final class TrafficMeter {
-  // Unchecked: nothing is called while it counts, and the dynamic checks cost far more than counting.
+  // Unchecked, as in a link: nothing is called while it is being changed.
   @exclusivity(unchecked) package fileprivate(set) var traffic = Traffic()
 
   package init() {}
