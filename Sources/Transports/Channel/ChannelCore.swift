@@ -75,10 +75,10 @@ final class ChannelCore<Dialer: ByteStreamDialer & SendableMetatype>: @unchecked
 
   deinit {
     // Only where the loop stopped before the channel was closed: nobody else will tell them.
-    for read in pendingReads.values {
+    for (_, read) in pendingReads.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       read.completion(read.tag, .failure(.closed(.closedByUser)))
     }
-    for write in pendingWrites.values {
+    for (_, write) in pendingWrites.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
       write.completion(write.tag, .failure(.closed(.closedByUser)))
     }
     for waiter in writableWaiters { waiter.completion(.closed(.closedByUser)) }
@@ -184,7 +184,8 @@ extension ChannelCore: ByteStreamObserver {
   func streamFailed(_ cause: Cause) { end(cause) }
 
   func streamReadable() {
-    for _ in 0..<Self.callsPerTurn where readOnce() {}
+    var calls = Self.callsPerTurn
+    while calls > 0, readOnce() { calls -= 1 }
     settle()
   }
 
