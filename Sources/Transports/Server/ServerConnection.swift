@@ -86,39 +86,33 @@ extension ServerConnection {
     case .none, .refuse, .acceptAndDrop: report(.due(message))
     case .mute: break
     case .reset(let place):
-      if messages < place { report(.due(message)) } else { doom() }
+      if messages < place { report(.due(message)) } else { resetSoon() }
     case .halfClose(let most):
       if messages <= most { report(.due(message)) }
       if messages == most { link.close() }
     case .slow(let delay):
       delayed.append((loop.now + delay, message))
       if delayed.count == 1 { loop.arm(self, at: delayed[0].at) }
-    case .poison(_, let place):
-      if messages < place { report(.due(message)) } else { doom() }
+    case .poison(let bytes, let place):
+      guard messages == place else { return report(.due(message)) }
+      isDoomed = true
+      link.write(bytes)
     }
   }
 
-  /// Plays the fault in the next turn: what was answered before is written by then.
-  private func doom() {
+  /// Resets in the next turn: what was answered before is written by then.
+  private func resetSoon() {
     isDoomed = true
     loop.arm(self, at: loop.now)
-  }
-
-  private func playFault() {
-    switch fault {
-    case .reset:
-      link.stream?.reset()
-      end("reset on purpose")
-    // Few bytes: a socket takes them whole.
-    case .poison(let bytes, _): _ = link.stream?.write(bytes.span.bytes)
-    case .none, .refuse, .acceptAndDrop, .mute, .halfClose, .slow: break
-    }
   }
 }
 
 extension ServerConnection: DeadlineHandler {
   func deadlineReached() {
-    if isDoomed, !isOver { playFault() }
+    if isDoomed, !isOver {
+      link.stream?.reset()
+      end("reset on purpose")
+    }
     while !isOver, let first = delayed.first, first.at <= loop.now {
       delayed.removeFirst()
       report(.due(first.message))

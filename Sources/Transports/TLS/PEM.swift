@@ -25,20 +25,31 @@
 
   /// Owns a reference to a certificate. Unchecked: not changed once it is made or read.
   final class Certificate: @unchecked Sendable {
-    let raw: OpaquePointer
+    private let raw: OpaquePointer
 
     init(owning raw: OpaquePointer) { self.raw = raw }
 
     deinit { X509_free(raw) }
+
+    /// Lends the pointer for the time of the call: the optimizer would let go of an owner that is
+    /// not mentioned any more, and so free what the pointer leads to.
+    func lend<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+      withExtendedLifetime(self) { body(raw) }
+    }
   }
 
   /// Owns a reference to a key. Unchecked: not changed once it is made or read.
   final class Key: @unchecked Sendable {
-    let raw: OpaquePointer
+    private let raw: OpaquePointer
 
     init(owning raw: OpaquePointer) { self.raw = raw }
 
     deinit { EVP_PKEY_free(raw) }
+
+    /// Lends the pointer, as a certificate does.
+    func lend<Result>(_ body: (OpaquePointer) -> Result) -> Result {
+      withExtendedLifetime(self) { body(raw) }
+    }
   }
 
   extension PEM {

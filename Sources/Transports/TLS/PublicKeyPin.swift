@@ -35,7 +35,7 @@
     /// - Throws: ``TLSError`` if there is none to be read.
     public init(certificate: PEM) throws(TLSError) {
       let certificates = try certificate.certificates(for: "certificate")
-      guard let pin = PublicKeyPin(of: certificates[0].raw) else {
+      guard let pin = certificates[0].lend({ PublicKeyPin(of: $0) }) else {
         throw .configuration("certificate", "of \(certificate) has no public key")
       }
       self = pin

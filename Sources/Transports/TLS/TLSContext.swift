@@ -59,7 +59,7 @@
       let store = SSL_CTX_get_cert_store(raw)
       for certificate in try authorities.certificates(for: part) {
         ERR_clear_error()
-        guard X509_STORE_add_cert(store, certificate.raw) == 1 else {
+        guard certificate.lend({ X509_STORE_add_cert(store, $0) }) == 1 else {
           throw .configuration(part, "of \(authorities) cannot be used", QueuedError.take())
         }
       }
@@ -72,7 +72,7 @@
       let part = "clientAuthorities"
       try trust(authorities, for: part)
       for certificate in try authorities.certificates(for: part) {
-        SSL_CTX_add_client_CA(raw, certificate.raw)
+        _ = certificate.lend { SSL_CTX_add_client_CA(raw, $0) }
       }
       SSL_CTX_set_verify(raw, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
     }
@@ -82,12 +82,16 @@
       let certificates = try identity.certificates.certificates(for: part)
       let key = try identity.key.key(for: "identity.key")
       ERR_clear_error()
-      guard SSL_CTX_use_certificate(raw, certificates[0].raw) == 1,
-        certificates.dropFirst().allSatisfy({ cssl_add_chain_certificate(raw, $0.raw) == 1 })
+      guard certificates[0].lend({ SSL_CTX_use_certificate(raw, $0) }) == 1,
+        certificates.dropFirst().allSatisfy({ certificate in
+          certificate.lend { cssl_add_chain_certificate(raw, $0) } == 1
+        })
       else {
         throw .configuration(part, "cannot be used; keys must be strong", QueuedError.take())
       }
-      guard SSL_CTX_use_PrivateKey(raw, key.raw) == 1, SSL_CTX_check_private_key(raw) == 1 else {
+      guard key.lend({ SSL_CTX_use_PrivateKey(raw, $0) }) == 1,
+        SSL_CTX_check_private_key(raw) == 1
+      else {
         throw .configuration(
           "identity.key", "is not that of the first certificate; give the pair", QueuedError.take())
       }

@@ -26,13 +26,17 @@
         return talker
       }
 
-      private func talk<Stream: ByteStream & SendableMetatype>(_ talker: Talker<Stream>) async {
+      /// - Parameter hearsEnd: Whether the proxy passes on what follows our own end; some do not,
+      ///   and the server's close_notify is then lost.
+      private func talk<Stream: ByteStream & SendableMetatype>(
+        _ talker: Talker<Stream>, hearsEnd: Bool = true
+      ) async {
         #expect(talker.events == [.opened], "\(String(describing: talker.stream?.diagnosis))")
         await loop.run { talker.write("inside of it all") }
         await loop.until { talker.text == "inside of it all" || talker.isOver }
         await loop.run { talker.stream?.finishWriting() }
         await loop.until { talker.isOver }
-        #expect(talker.events == [.opened, .end])
+        if hearsEnd { #expect(talker.events == [.opened, .end]) }
         #expect(talker.text == "inside of it all")
         await loop.run { talker.stream?.close() }
       }
@@ -104,7 +108,8 @@
         let dialer = TLSDialer(
           ProxyDialer(toProxy, through: proxy), configuration: configuration)
         await talk(
-          await dialled(dialer, Endpoint(scheme: "tls", host: "127.0.0.1", port: server.port)))
+          await dialled(dialer, Endpoint(scheme: "tls", host: "127.0.0.1", port: server.port)),
+          hearsEnd: false)
         loop.stop()
         await server.stop()
       }

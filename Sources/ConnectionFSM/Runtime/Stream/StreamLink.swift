@@ -73,6 +73,12 @@ extension StreamLink {
     if !more { settle() }
   }
 
+  /// Writes bytes that no engine has made, behind all that was given: what a broken peer does.
+  package func write(_ bytes: [UInt8]) {
+    output.bytes += bytes
+    settle()
+  }
+
   package func ping(_ number: UInt32) {
     engine.ping(number, into: &output)
     settle()

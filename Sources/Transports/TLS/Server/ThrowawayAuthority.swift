@@ -122,7 +122,7 @@
         }
       isMade = isMade && X509_gmtime_adj(X509_getm_notBefore(raw), from) != nil
       isMade = isMade && X509_gmtime_adj(X509_getm_notAfter(raw), to) != nil
-      isMade = isMade && X509_set_pubkey(raw, key.raw) == 1
+      isMade = isMade && key.lend({ X509_set_pubkey(raw, $0) }) == 1
       isMade =
         isMade
         && X509_NAME_add_entry_by_txt(
@@ -130,27 +130,33 @@
       let signer = issuer ?? self
       isMade =
         isMade
-        && X509_set_issuer_name(raw, X509_get_subject_name(signer.certificate.raw)) == 1
-      var context = X509V3_CTX()
-      X509V3_set_ctx(&context, signer.certificate.raw, raw, nil, nil, 0)
-      for (kind, value) in extensions where isMade {
-        guard let made = X509V3_EXT_conf_nid(nil, &context, kind, value) else {
-          throw Self.failure()
-        }
-        defer { X509_EXTENSION_free(made) }
-        isMade = X509_add_ext(raw, made, -1) == 1
-      }
-      guard isMade, X509_sign(raw, signer.key.raw, EVP_sha256()) > 0 else {
+        && signer.certificate.lend({ X509_set_issuer_name(raw, X509_get_subject_name($0)) }) == 1
+      isMade = isMade && signer.certificate.lend { Self.extend(raw, extensions, signer: $0) }
+      guard isMade, signer.key.lend({ X509_sign(raw, $0, EVP_sha256()) }) > 0 else {
         throw Self.failure()
       }
     }
 
+    private static func extend(
+      _ certificate: OpaquePointer, _ extensions: [(Int32, String)], signer: OpaquePointer
+    ) -> Bool {
+      var context = X509V3_CTX()
+      X509V3_set_ctx(&context, signer, certificate, nil, nil, 0)
+      return extensions.allSatisfy { kind, value in
+        guard let made = X509V3_EXT_conf_nid(nil, &context, kind, value) else { return false }
+        defer { X509_EXTENSION_free(made) }
+        return X509_add_ext(certificate, made, -1) == 1
+      }
+    }
+
     func certificateText() throws(TLSError) -> String {
-      try Self.written { PEM_write_bio_X509($0, certificate.raw) == 1 }
+      try Self.written { sink in certificate.lend { PEM_write_bio_X509(sink, $0) } == 1 }
     }
 
     func keyText() throws(TLSError) -> String {
-      try Self.written { PEM_write_bio_PrivateKey($0, key.raw, nil, nil, 0, nil, nil) == 1 }
+      try Self.written { sink in
+        key.lend { PEM_write_bio_PrivateKey(sink, $0, nil, nil, 0, nil, nil) } == 1
+      }
     }
 
     private static func written(_ write: (OpaquePointer) -> Bool) throws(TLSError) -> String {
