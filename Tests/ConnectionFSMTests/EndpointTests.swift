@@ -42,7 +42,7 @@ struct EndpointTests {
       ("tcp://[::1]", "port"), ("tcp://[::1]80", "port"),
       ("tcp://exa mple.com:80", "space"), ("tcp://a\u{0}b:80", "space"),
       ("tcp://a\nb:80", "space"), ("tcp://a\u{7F}:80", "space"),
-      ("tcp://user@host:80", "user"), ("tcp://host/path:80", "path"), ("tcp://a#b:80", "path"),
+      ("tcp://host/path:80", "path"), ("tcp://a#b:80", "path"),
       ("tcp://[[::1]:80", "path"), ("tcp://example.com:+80", "port"),
     ])
   func refuses(text: String, mend: String) {
@@ -50,5 +50,12 @@ struct EndpointTests {
     #expect(error?.text == text)
     #expect(error?.problem.contains(mend) == true)
     #expect(error.map { "\($0)".contains(text) } == true)
+  }
+
+  @Test("what stands before an @, which may be a password, is refused and not repeated")
+  func secret() {
+    let error = #expect(throws: EndpointError.self) { try Endpoint("tcp://user:secret@host:80") }
+    #expect(error?.text == "…@host:80")
+    #expect(error.map { "\($0)".contains("secret") } == false)
   }
 }

@@ -22,6 +22,15 @@ struct SpeechTests {
     #expect(run.output.contains(#"← {"name":"Veeco"} ("#))
   }
 
+  @Test("words behind options are no endpoint, wherever they stand")
+  func order() throws {
+    let server = try Demo(["serve", "chat://127.0.0.1:0"])
+    defer { server.end() }
+    let endpoint = String(try #require(server.firstLine().split(separator: " ").first))
+    let run = try Demo(["connect", "--name", "ann", endpoint], input: "hi\n").finish()
+    #expect(run.status == 0, "\(run.errors)")
+  }
+
   @Test("F34: a poisoned frame is told with its place")
   func poison() throws {
     let run = try talk(["wg://127.0.0.1:0", "--poison", "00000003"], input: "[1]\n")

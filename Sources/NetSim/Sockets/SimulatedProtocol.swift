@@ -93,10 +93,12 @@ public struct SimulatedProtocol: ProtocolEngine, Sendable {
   }
 
   public mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
+    guard !isOver else { return }
     append(message.kind == .text ? .text : .binary, id ?? Self.nobody, message.bytes, &output)
   }
 
   public mutating func ping(_ number: UInt32, into output: inout EngineOutput) {
+    guard !isOver else { return }
     append(.ping, MessageID(lane: LaneID(0), sequence: UInt64(number)), [], &output)
   }
 

@@ -70,6 +70,7 @@ public final class SimulatedStream: ByteStream {
   }
 
   public func setReading(_ isReading: Bool) {
+    guard case .open = stage else { return }
     self.isReading = isReading
     if isReading { readable() }
   }

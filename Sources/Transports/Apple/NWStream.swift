@@ -213,8 +213,9 @@
     private func sent(_ count: Int, _ error: NWError?) {
       unsent -= count
       guard stage == .open else { return }
-      if let error { return broke(error) }
-      guard wantsRoom, unsent <= Self.pieceLimit / 2 else { return }
+      if let error { broke(error) }
+      // A writer that waits for room hears of a break by its next write.
+      guard wantsRoom, error != nil || unsent <= Self.pieceLimit / 2 else { return }
       wantsRoom = false
       observer?.streamWritable()
     }

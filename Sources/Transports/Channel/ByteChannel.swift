@@ -7,13 +7,14 @@ import Synchronization
 /// Requests wait in order, from the moment the channel is made; none is looked at before the stream
 /// is open. Each has a tag, which is given back with its result, and a timeout, which starts when
 /// the request comes to the head of its line and the stream is open. Each ends exactly once, with
-/// its result or a ``ChannelError``.
+/// its result or a ``ChannelError``, as long as the loop runs: close before it is stopped.
 ///
 /// **Reading.** What a read does not take stays for the next one; a read that fails takes nothing.
 /// Requests behind one that failed go on with the same bytes: whoever asks in advance for a body
 /// must close when its header fails, and can, since the next request is looked at only after what
-/// the application does inside the result of the one before. While nobody asks, no more than 16 KiB
-/// are read from the system, so that a peer that sends too much has to wait.
+/// the application does inside the result of the one before. Once the stream has ended, all that
+/// wait are served at once, each with what the one before left. While nobody asks, no more than
+/// 16 KiB are read from the system, so that a peer that sends too much has to wait.
 ///
 /// **Writing.** A write has ended when the system took its last byte, which is no proof that the
 /// peer got it. Bytes of two writes never mix. A write that times out ends the channel.

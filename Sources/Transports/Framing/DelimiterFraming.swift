@@ -17,7 +17,9 @@ public struct DelimiterFraming: ProtocolEngine, Sendable {
     case none
     /// It sends every line back: the k-th line received answers the k-th line sent, pings among
     /// them, and is a message as well, except for pings. Lines beyond those sent acknowledge
-    /// nothing; a peer that speaks first, with a greeting, acknowledges what it has not seen.
+    /// nothing; a peer that speaks first, with a greeting, acknowledges what it has not seen. Lines
+    /// that a peer never sends back are remembered as long as the link lives: use a heartbeat, or a
+    /// lane at least once, whose window bounds them.
     case echo
   }
 

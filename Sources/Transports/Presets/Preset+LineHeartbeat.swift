@@ -36,6 +36,10 @@ extension Preset where Framing == DelimiterFraming {
     guard framing.admits(Message(text)) else {
       throw PolicyError("beat", "must be a line: give a text without CRLF, of at most 64 KiB")
     }
+    if let line = answer?.line, !framing.admits(Message(line)) {
+      throw PolicyError(
+        "beat.answer", "must be a line: give a text without CRLF, of at most 64 KiB")
+    }
     let policy = try Policy(
       connectDeadline: .seconds(20),
       // From the first dial after a drop on; the spacing bounds what follows.

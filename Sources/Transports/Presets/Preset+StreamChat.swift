@@ -16,7 +16,7 @@ extension Preset where Framing == ChatFraming {
   /// - Parameters:
   ///   - login: Who joins.
   ///   - isBare: Whether the server knows no delimiter, as the article's.
-  /// - Throws: ``ChatError`` for a name that a bare server cannot read.
+  /// - Throws: ``ChatError`` for a login that the server could not read whole.
   public static func streamChat(
     _ login: ChatLogin, isBare: Bool = false
   ) throws(ChatError) -> Preset {

@@ -19,7 +19,8 @@ public struct ProxyEnvironment: Sendable {
   private let exceptions: [Exception]
 
   /// Reads the variables of an environment.
-  /// - Throws: ``ProxySettingError``, which names the variable and shows nothing of its value.
+  /// - Throws: ``ProxySettingError``, which names the variable, and of its value at most
+  ///   an entry of NO_PROXY without an @.
   public init(_ environment: [String: String]) throws(ProxySettingError) {
     func value(_ name: String) -> (name: String, text: String)? {
       for name in [name.lowercased(), name] {
@@ -40,8 +41,10 @@ public struct ProxyEnvironment: Sendable {
     if let (name, text) = value("NO_PROXY") {
       for entry in text.split(whereSeparator: { $0 == "," || $0.isWhitespace }) {
         guard let exception = Exception(entry) else {
+          // What stands before an @ may be a password.
+          let shown = entry.contains("@") ? "an entry with @" : "“\(entry)”"
           throw ProxySettingError(
-            "has “\(entry)”, which is no name, address or CIDR block", variable: name)
+            "has \(shown), which is no name, address or CIDR block", variable: name)
         }
         exceptions.append(exception)
       }

@@ -153,8 +153,27 @@ extension ProxyTunnel: ByteStreamObserver {
       switch base.write(output.span.bytes) {
       case .wrote(let count): output.removeFirst(count)
       case .wouldBlock: return
-      // What the proxy said before it went is read first, if it said anything.
-      case .failed(let cause): return fail(cause, .notReached(cause))
+      case .failed(let cause):
+        hearLastWords()
+        return fail(cause, .notReached(cause))
+      }
+    }
+  }
+
+  /// After a failed write: a refusal that came before it says more, and is then the cause.
+  private func hearLastWords() {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
+    defer { buffer.deallocate() }
+    while let base {
+      var bytes = buffer.mutableBytes
+      guard case .bytes(let count) = base.read(into: &bytes),
+        let progress = handshake?.receive(
+          UnsafeRawBufferPointer(rebasing: buffer[..<count]).bytes, into: &output)
+      else { return }
+      switch progress {
+      case .goesOn: continue
+      case .failed(let cause, let problem): return fail(cause, problem)
+      case .isDone: return
       }
     }
   }

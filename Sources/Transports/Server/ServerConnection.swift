@@ -11,6 +11,8 @@ final class ServerConnection<Stream: ServedStream, Engine: ProtocolEngine> {
   }
 
   let link: StreamLink<Stream, Engine>
+  /// An engine of no link, to ask what all of them admit.
+  private let model: Engine
   private let loop: SocketEventLoop
   private let fault: ServerFault
   private let report: (Event) -> Void
@@ -20,11 +22,18 @@ final class ServerConnection<Stream: ServedStream, Engine: ProtocolEngine> {
   /// The fault is due: no message is looked at any more.
   private var isDoomed = false
   private var isOver = false
+  /// Whether the peer does not read, and the bytes given to it since.
+  private var isBlocked = false
+  private var backlog = 0
+
+  private static var backlogLimit: Int { 16 << 20 }
+  private static var delayedLimit: Int { 1024 }
 
   init(
     number: Int, engine: Engine, loop: SocketEventLoop, buffer: ReadBuffer, fault: ServerFault,
     report: @escaping (Event) -> Void
   ) {
+    model = engine
     self.loop = loop
     self.fault = fault
     self.report = report
@@ -40,7 +49,14 @@ final class ServerConnection<Stream: ServedStream, Engine: ProtocolEngine> {
     if fault == .acceptAndDrop { end("dropped") }
   }
 
-  func send(_ message: Message) { link.send(message, id: nil, more: false) }
+  func send(_ message: Message) {
+    // What the protocol cannot say is not said: a link must not end for what came by another.
+    guard !isOver, model.admits(message) else { return }
+    if isBlocked { backlog += message.bytes.count }
+    // Nor must whoever does not read what others say make us keep it.
+    guard backlog <= Self.backlogLimit else { return end("does not read") }
+    link.send(message, id: nil, more: false)
+  }
 
   /// Closes without a word to the server.
   func letGo() {
@@ -70,12 +86,20 @@ extension ServerConnection {
     switch event {
     case .closed: end("closed by the peer")
     case .failed(let cause): end("\(cause)")
-    // A peer that does not read what it asked for is not read from either.
-    case .writabilityChanged(let isWritable): link.stream?.setReading(isWritable)
+    case .writabilityChanged(let isWritable):
+      isBlocked = !isWritable
+      backlog = 0
+      adjustReading()
     case .opened, .received, .pong, .written, .acknowledged, .viabilityChanged, .drainRequested,
       .betterPathAvailable:
       break
     }
+  }
+
+  /// A peer that does not read what it asked for is not read from either, nor one that asks for
+  /// more than is due.
+  private func adjustReading() {
+    link.stream?.setReading(!isBlocked && delayed.count < Self.delayedLimit)
   }
 
   private func received(_ message: Message) {
@@ -93,6 +117,7 @@ extension ServerConnection {
     case .slow(let delay):
       delayed.append((loop.now + delay, message))
       if delayed.count == 1 { loop.arm(self, at: delayed[0].at) }
+      if delayed.count == Self.delayedLimit { adjustReading() }
     case .poison(let bytes, let place):
       guard messages == place else { return report(.due(message)) }
       isDoomed = true
@@ -113,10 +138,10 @@ extension ServerConnection: DeadlineHandler {
       link.stream?.reset()
       end("reset on purpose")
     }
-    while !isOver, let first = delayed.first, first.at <= loop.now {
-      delayed.removeFirst()
-      report(.due(first.message))
-    }
+    let due = Array(delayed.prefix { $0.at <= loop.now })
+    delayed.removeFirst(due.count)
+    for (_, message) in due where !isOver { report(.due(message)) }
+    if !due.isEmpty, !isOver { adjustReading() }
     if !isOver, let first = delayed.first { loop.arm(self, at: first.at) }
   }
 }

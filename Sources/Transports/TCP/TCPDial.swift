@@ -168,7 +168,7 @@ extension TCPDial {
     case EADDRNOTAVAIL:
       guard let name = plan.options.localAddress else { break }
       return note(.noLocalAddress(name), .localAddressLost)
-    case EAGAIN:
+    case EAGAIN where endpoint?.scheme == "unix":
       // A path whose queue is full: Linux tells nobody when there is room, other systems refuse.
       return .system(.connectionRefused)
     case ENOENT where endpoint?.scheme == "unix":

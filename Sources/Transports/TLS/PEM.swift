@@ -106,7 +106,10 @@
     }
   }
 
-  extension PEM: CustomStringConvertible {
+  extension PEM: CustomStringConvertible, CustomReflectable {
+    /// Shows nothing, for the same reason.
+    public var customMirror: Mirror { Mirror(self, children: EmptyCollection<Mirror.Child>()) }
+
     /// Where it is from; a text may be a secret and is not shown.
     public var description: String {
       switch self {

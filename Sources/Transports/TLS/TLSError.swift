@@ -94,9 +94,11 @@
     /// What a call of the TLS library has failed with, other than by verification.
     init(_ queued: QueuedError?, askedForCertificate: Bool) {
       let reason = queued?.reason ?? 0
-      // What the peer's alert says is offset by 1000.
+      // What the peer's alert says, one byte, is offset by 1000; OpenSSL's common reasons lie
+      // above.
+      let isAlert = (SSL_AD_REASON_OFFSET + 1...SSL_AD_REASON_OFFSET + 255).contains(reason)
       let (failure, problem) =
-        reason > SSL_AD_REASON_OFFSET
+        isAlert
         ? Self.alert(reason - SSL_AD_REASON_OFFSET, askedForCertificate)
         : Self.own(reason)
       self.init(

@@ -126,6 +126,11 @@
       // Nobody is left who could read.
       guard let observer else { return close() }
       if readEnd != nil || hasSomething(session) { observer.streamReadable() }
+      // A write waited for the rest of a message of TLS's own, which may be read by now.
+      if stage == .open, isWriterWaiting, !isFull {
+        isWriterWaiting = false
+        observer.streamWritable()
+      }
       haveTurn()
     }
 

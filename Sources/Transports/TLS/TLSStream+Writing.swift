@@ -24,7 +24,7 @@
         switch session.write(.init(rebasing: bytes[taken..<end])) {
         case .done: taken = end
         case .wantsOutput: break
-        // Not in the middle of a connection: renegotiation is off.
+        // In the middle of a message of TLS's own, a ticket in two records: `announce` goes on.
         case .wantsInput: return taken
         case .ended: writeFailure = .tls(.closed)
         case .failed(let error):

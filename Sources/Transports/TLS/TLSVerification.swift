@@ -154,7 +154,12 @@
       guard write(sink) else { return nil }
       var bytes = [UInt8](repeating: 0, count: 500)
       let count = BIO_read(sink, &bytes, Int32(bytes.count))
-      return count > 0 ? String(decoding: bytes.prefix(Int(count)), as: UTF8.self) : nil
+      guard count > 0 else { return nil }
+      // Names are written as they are, whatever is in them.
+      let shown = bytes.prefix(Int(count)).map {
+        (0x20...0x7E).contains($0) ? $0 : UInt8(ascii: "?")
+      }
+      return String(decoding: shown, as: UTF8.self)
     }
   }
 #endif

@@ -23,6 +23,8 @@ struct ConnectCommand: Command {
     seed = try arguments.number(of: "--seed", in: 0...UInt64.max) ?? .random(in: 0 ... .max)
     route = try Route(&arguments)
     var rest = arguments
+    // What an option says is not the endpoint.
+    for option in ["--lane", "--heartbeat", "--xor", "--name"] { _ = try rest.values(of: option) }
     let address = try rest.peerAddress(serves: false)
     manner = try Manner(&arguments, speaking: address.speech)
     endpoint = try arguments.peerAddress(serves: false).endpoint

@@ -106,7 +106,7 @@ struct ServeCommand: Command {
   ) async -> any Error {
     let text = TraceText(colour: Console.usesColour)
     let log = { (event: ServerEvent) in
-      Console.print(text.note(Self.words(for: event), at: loop.now))
+      Console.print(text.note(words(for: event), at: loop.now))
     }
     #if os(Linux)
       if address.endpoint.scheme == "tls" {
@@ -177,12 +177,19 @@ struct ServeCommand: Command {
     return words + (address.endpoint.scheme == "tls" ? " --tls" : "")
   }
 
-  private static func words(for event: ServerEvent) -> String {
+  private func words(for event: ServerEvent) -> String {
     switch event {
     case .accepted(let number): "#\(number) connected"
-    case .message(let number, let message): "#\(number) ← \(message.shown)"
+    case .message(let number, let message): "#\(number) ← \(withoutPassword(message))"
     case .ended(let number, let how): "#\(number) ended: \(how)"
     }
+  }
+
+  private func withoutPassword(_ message: Message) -> String {
+    guard address.speech == .chat,
+      case .iam(let name, .some) = ChatCommand(message.text, isBare: isBare)
+    else { return message.shown }
+    return "iam:\(name.printable):…"
   }
 
   /// Thousands of connections need thousands of descriptors, and the usual limit is 1024.

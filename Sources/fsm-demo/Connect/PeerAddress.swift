@@ -31,7 +31,7 @@ extension ArgumentList {
     guard let word = operand() else {
       throw usage("name an endpoint, such as tcp://127.0.0.1:7000")
     }
-    let isAnyPort = serves && word.hasSuffix(":0")
+    let isAnyPort = serves && word.hasSuffix(":0") && !word.lowercased().hasPrefix("unix:")
     let named: Endpoint
     do throws(EndpointError) {
       named = try Endpoint(isAnyPort ? word.dropLast() + "1" : word)

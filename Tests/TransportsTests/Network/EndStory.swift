@@ -232,7 +232,20 @@ final class KillableServer: Sendable {
 
   init() throws { loop = try SocketEventLoop() }
 
+  /// Listens, at the given port if it ran there before. While it was gone the system may have lent
+  /// the port to somebody who dials, for a moment: then it is asked for again.
   func start(port: UInt16 = 0) async throws -> Endpoint {
+    while true {
+      do {
+        return try await listen(port: port)
+      } catch let error as ListenError where port > 0 && "\(error)".contains("addressInUse") {
+        await loop.pause(.milliseconds(5))
+        if Task.isCancelled { throw error }
+      }
+    }
+  }
+
+  private func listen(port: UInt16) async throws -> Endpoint {
     let (loop, server, lines) = (loop, server, lines)
     let bound = await loop.run { () -> Result<UInt16, ListenError> in
       let echo = EchoServer(loop: loop) { if case .message = $0 { lines.next() } }

@@ -56,6 +56,9 @@ struct LineHeartbeatPresetTests {
     #expect(throws: PolicyError.self) {
       try Preset.lineHeartbeat(interval: .seconds(1), answer: (line: "y", within: .seconds(1)))
     }
+    #expect(throws: PolicyError.self) {
+      try Preset.lineHeartbeat(interval: .seconds(9), answer: (line: "y\r\n", within: .seconds(1)))
+    }
   }
 
   /// The article's whole life of a connection.

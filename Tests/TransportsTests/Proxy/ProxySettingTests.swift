@@ -118,7 +118,7 @@ struct ProxySettingTests {
     "I16: an entry of NO_PROXY that is nothing is a typed error that names it",
     arguments: [
       "192.0.2.0/33", "192.0.2.0/", "192.0.2.0/+8", "example.com/8", "a:b", "a:99999", "[::1",
-      "[::1]x", ".", "*.", "10.*", "u:p@h",
+      "[::1]x", ".", "*.", "10.*",
     ])
   func badException(entry: String) {
     let error = #expect(throws: ProxySettingError.self) {
@@ -126,5 +126,13 @@ struct ProxySettingTests {
     }
     #expect(error?.variable == "no_proxy")
     #expect(error?.problem.contains(entry) == true)
+  }
+
+  @Test("an entry of NO_PROXY that may hold a password is not shown")
+  func secretException() {
+    let error = #expect(throws: ProxySettingError.self) {
+      try ProxyEnvironment(["no_proxy": "ann:secret@host"])
+    }
+    #expect(error.map { "\($0)".contains("secret") } == false)
   }
 }

@@ -239,9 +239,7 @@ extension Driver {
   }
 
   private func settle(_ range: MessageRange, _ outcome: Outcome) {
-    while let pending = payloads.removeFirst(in: range) {
-      owe(pending.completion, .success(outcome))
-    }
+    payloads.removeAll(in: range) { owe($0.completion, .success(outcome)) }
   }
 
   private func deliver(_ message: Message, from epoch: Epoch) {

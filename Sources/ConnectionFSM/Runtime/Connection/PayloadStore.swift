@@ -29,10 +29,10 @@ struct PayloadStore<Payload> {
     if let found { body(found.id, found.payload, true) }
   }
 
-  /// Takes out the oldest live message of a range; nil once there is none.
-  mutating func removeFirst(in range: MessageRange) -> Payload? {
-    lanes[Int(range.first.lane.rawValue)].removeFirst(
-      from: range.first.sequence, through: range.last.sequence)
+  /// Takes out the live messages of a range, oldest first; the body must not come back here.
+  mutating func removeAll(in range: MessageRange, _ body: (Payload) -> Void) {
+    lanes[Int(range.first.lane.rawValue)].removeAll(
+      from: range.first.sequence, through: range.last.sequence, body)
   }
 }
 
@@ -87,17 +87,19 @@ private struct PayloadLane<Payload> {
     head = 0
   }
 
-  mutating func removeFirst(from first: UInt64, through last: UInt64) -> Payload? {
+  /// In one pass: older messages may live on, and each hole would be passed again and again.
+  mutating func removeAll(
+    from first: UInt64, through last: UInt64, _ body: (Payload) -> Void
+  ) {
     var place = place(of: first)
     while place < count, self[place].sequence <= last {
       if let payload = self[place].payload.take() {
         live -= 1
-        giveUpHoles()
-        return payload
+        body(payload)
       }
       place += 1
     }
-    return nil
+    giveUpHoles()
   }
 
   private mutating func giveUpHoles() {

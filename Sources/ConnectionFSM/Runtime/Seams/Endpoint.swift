@@ -78,13 +78,13 @@ extension Endpoint: CustomStringConvertible {
 
 /// A text that names no endpoint, with the mend.
 public struct EndpointError: Error, CustomStringConvertible, Sendable {
-  /// The text as given.
+  /// The text as given, but for what stands before an @, which may be a password.
   public let text: String
   /// What is wrong with it.
   public let problem: String
 
   init(_ text: String, _ problem: String) {
-    self.text = text
+    self.text = text.lastIndex(of: "@").map { "…\(text[$0...])" } ?? text
     self.problem = problem
   }
 

@@ -21,7 +21,8 @@ public protocol Transport: AnyObject {
   /// Dials, and reports to the observer as this epoch: `opened`, or `failed` with the cause.
   func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver)
 
-  /// Sends a message on an open link. Reports `written` when the system took its last byte.
+  /// Sends a message on an open link. Reports `written` when the stream took its last byte;
+  /// of a TLS stream at most one record may then still wait for the system.
   /// With `more` another message follows at once, so that both may travel in one write. One without
   /// an id is nobody's that waits (a beat, a login): nothing is reported of it.
   func send(_ message: Message, id: MessageID?, on epoch: Epoch, more: Bool)

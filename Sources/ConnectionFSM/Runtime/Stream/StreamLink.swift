@@ -148,10 +148,11 @@ extension StreamLink: ByteStreamObserver {
 
   private func take(_ count: Int) {
     meter.received(byteCount: count)
-    observer?.transport(epoch, reports: .received(byteCount: UInt32(count)))
-    guard observer != nil else { return }
     let bytes = UnsafeRawBufferPointer(rebasing: buffer.bytes[..<count])
+    // Before anybody hears of it: all links of the loop read into this buffer, and an observer's
+    // answer may lead to a read.
     engine.receive(bytes.bytes, at: loop.now, into: &output)
+    observer?.transport(epoch, reports: .received(byteCount: UInt32(count)))
   }
 
   /// After a failed write: what the peer said before it went. The write has used up the error, so
