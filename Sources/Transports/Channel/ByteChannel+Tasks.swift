@@ -4,8 +4,9 @@ public import ConnectionFSM
 extension ByteChannel {
   /// Connects, once in the channel's life, and waits for that; a task that is cancelled meanwhile
   /// closes the channel.
-  /// - Parameter timeout: For all of it: name, attempts, handshakes. Nil is no limit but the
-  ///   system's.
+  /// - Parameters:
+  ///   - endpoint: Where to.
+  ///   - timeout: For all of it: name, attempts, handshakes. Nil is no limit but the system's.
   /// - Throws: ``ChannelError/closed(_:)`` with what went wrong.
   public func connect(
     to endpoint: Endpoint, timeout: TimeSpan? = .seconds(10)
@@ -21,8 +22,9 @@ extension ByteChannel {
   }
 
   /// Asks for bytes and waits for them.
-  /// - Parameter timeout: From when the read is first in line and the stream is open; nil is no
-  ///   limit.
+  /// - Parameters:
+  ///   - request: Which bytes.
+  ///   - timeout: From when the read is first in line and the stream is open; nil is no limit.
   /// - Throws: Why there are none.
   public func read(
     _ request: ReadRequest, timeout: TimeSpan? = nil
@@ -35,8 +37,9 @@ extension ByteChannel {
   }
 
   /// Writes bytes behind those that wait, and waits until the system took the last one.
-  /// - Parameter timeout: From when the write is first in line and the stream is open; nil is no
-  ///   limit.
+  /// - Parameters:
+  ///   - bytes: What to write.
+  ///   - timeout: From when the write is first in line and the stream is open; nil is no limit.
   /// - Throws: Why they were not written. After ``ChannelError/bufferFull`` wait for
   ///   ``writable()``.
   public func write(

@@ -67,6 +67,7 @@ public final class ByteChannel<Dialer: ByteStreamDialer & SendableMetatype>: Sen
 
   /// Connects, once in the channel's life.
   /// - Parameters:
+  ///   - endpoint: Where to.
   ///   - timeout: For all of it: name, attempts, handshakes. Nil is no limit but the system's.
   ///   - completion: Hears how it went, before the event.
   public func connect(
@@ -81,6 +82,7 @@ public final class ByteChannel<Dialer: ByteStreamDialer & SendableMetatype>: Sen
 
   /// Asks for bytes.
   /// - Parameters:
+  ///   - request: Which bytes.
   ///   - tag: Given back with the result.
   ///   - timeout: From when the read is first in line and the stream is open; nil is no limit.
   ///   - onTimeout: May grant more time.
@@ -98,6 +100,7 @@ public final class ByteChannel<Dialer: ByteStreamDialer & SendableMetatype>: Sen
 
   /// Writes bytes behind those that wait. No bytes are written at once, in order.
   /// - Parameters:
+  ///   - bytes: What to write.
   ///   - tag: Given back with the result.
   ///   - timeout: From when the write is first in line and the stream is open; nil is no limit.
   ///   - onTimeout: May grant more time.

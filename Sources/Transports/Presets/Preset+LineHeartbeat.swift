@@ -27,7 +27,7 @@ extension Preset where Framing == DelimiterFraming {
   ///     interval; nil, as in the article, waits for none, and a dead peer is then found out by the
   ///     kernel alone, which can take 15 minutes (B3.13).
   ///   - networkLoss: What a lost network does.
-  /// - Throws: ``PolicyError`` for an interval that cannot be.
+  /// - Throws: `PolicyError` for an interval that cannot be.
   public static func lineHeartbeat(
     interval: TimeSpan, text: String = "longConnect",
     answer: (line: String, within: TimeSpan)? = nil, networkLoss: NetworkLoss = .stops

@@ -26,7 +26,10 @@ public final class ProxyDialer<Base: ByteStreamDialer>: ByteStreamDialer {
 
   /// Makes a dialer that asks for each endpoint which proxy leads to it, as
   /// ``ProxyEnvironment/proxy(for:)`` knows.
-  /// - Parameter proxy: Called on the loop; nil dials the endpoint itself, with `base`.
+  /// - Parameters:
+  ///   - base: Makes the streams to the proxies, and to endpoints that need none.
+  ///   - handshakeLimit: As for one proxy.
+  ///   - proxy: Called on the loop; nil dials the endpoint itself, with `base`.
   public init(
     _ base: Base, handshakeLimit: TimeSpan? = nil, choosing proxy: @escaping (Endpoint) -> Proxy?
   ) {

@@ -11,7 +11,7 @@ import Synchronization
 /// try monitor.start { [weak connection] in connection?.pathChanged(to: $0) }
 /// ```
 ///
-/// What it says is a hint, and how much a hint counts is the policy's business: see ``PathPolicy``.
+/// What it says is a hint, and how much a hint counts is the policy's business: see `PathPolicy`.
 public protocol PathSource: AnyObject, Sendable {
   /// Starts to tell: the handler hears the path once it is known, then each change, in order and
   /// never the same twice in a row. Until then the path is unknown, of which it hears nothing.

@@ -5,7 +5,7 @@ public import ConnectionFSM
 /// A numeric address is dialled as it is. A name is looked up on other threads, for each address
 /// family by itself, and its addresses race (RFC 8305): version 6 has a head start, an address that
 /// does not answer holds up the next one for 250 ms, one that fails not at all, and the first to
-/// connect wins. There is no time limit here unless ``DialTiming`` sets one: whoever dials closes
+/// connect wins. There is no time limit here unless `DialTiming` sets one: whoever dials closes
 /// the stream when it has taken too long.
 public final class TCPDialer: ByteStreamDialer {
   private let loop: SocketEventLoop

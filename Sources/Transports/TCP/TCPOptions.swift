@@ -67,6 +67,7 @@ public struct TCPOptions: Equatable, Sendable {
   /// Makes options; nil is the system's own choice.
   /// - Parameters:
   ///   - localAddress: Not empty, without NUL.
+  ///   - keepalive: When the system asks a silent peer for a sign of life.
   ///   - userTimeout: 1 ms to 2,147,483,647 ms.
   ///   - sendBuffer: 1 to 2,147,483,647 bytes.
   ///   - receiveBuffer: 1 to 2,147,483,647 bytes.
