@@ -2,6 +2,7 @@ import ConnectionFSM
 import Foundation
 import Synchronization
 import Testing
+import Transports
 
 /// A program not of our making on the other side of a test: `openssl s_server`, a proxy, `socat`.
 ///
