@@ -55,7 +55,7 @@ extension LinkWatch {
     case .opened: sayings.append(.opened)
     case .pong(let number): sayings.append(.pong(number))
     case .acknowledged(let id): sayings.append(.acknowledged(id))
-    case .message, .finished, .closed, .failed: break
+    case .message, .redirected, .ending, .finished, .closed, .failed: break
     }
   }
 

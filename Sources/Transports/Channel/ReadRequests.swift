@@ -50,7 +50,7 @@ package struct ReadRequests: Sendable {
   /// The most requests that wait.
   package static let limit = 1024
 
-  private var waiting = RequestQueue<Waiting>()
+  private var waiting = FIFO<Waiting>()
   private var arrived = ArrivedBytes()
   private var isOpen = false
   private var isClosing = false
@@ -172,7 +172,7 @@ package struct ReadRequests: Sendable {
   }
 
   private mutating func drop(_ head: Waiting) {
-    waiting.removeFirst()
+    waiting.popFirst()
     forgetHead()
   }
 

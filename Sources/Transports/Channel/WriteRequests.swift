@@ -45,7 +45,7 @@ package struct WriteRequests: Sendable {
   package static let limit = 1024
 
   private let marks: WaterMarks
-  private var waiting = RequestQueue<Waiting>()
+  private var waiting = FIFO<Waiting>()
   private var isOpen = false
   private var isClosing = false
   private var end: Cause?
@@ -131,7 +131,7 @@ package struct WriteRequests: Sendable {
       nextDeadline = now + span
       return
     }
-    waiting.removeFirst()
+    waiting.popFirst()
     effects.append(.failed(id, .timedOut(.write, byteCount: head.taken)))
     finish(.timedOut(.write), &effects)
     effects.append(.gaveUp)
@@ -148,7 +148,7 @@ package struct WriteRequests: Sendable {
         }
         break
       }
-      waiting.removeFirst()
+      waiting.popFirst()
       forgetHead()
       effects.append(.written(head.id))
     }

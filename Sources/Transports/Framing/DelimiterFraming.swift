@@ -210,24 +210,3 @@ public struct DelimiterFraming: ProtocolEngine, Sendable {
     return isWhole ? nil : .messageHoldsDelimiter
   }
 }
-
-/// First in, first out, without moving what waits at every step.
-private struct FIFO<Element: Sendable>: Sendable {
-  private var elements: [Element] = []
-  private var head = 0
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func popFirst() -> Element? {
-    guard head < elements.count else { return nil }
-    defer {
-      head += 1
-      // Each element is moved at most once on the average, and at most half of the memory is spent.
-      if head >= 32, head * 2 >= elements.count {
-        elements.removeFirst(head)
-        head = 0
-      }
-    }
-    return elements[head]
-  }
-}

@@ -12,10 +12,18 @@ public protocol ProtocolEngine {
   /// The error behind the cause of its failure, with the place; nil if the cause says all.
   var diagnosis: (any Error)? { get }
 
+  /// How many messages it was given and has not written whole. An engine that writes each message
+  /// at once has none, ever.
+  var backlog: Int { get }
+
+  /// Whether ``writeOn(into:)`` is wanted.
+  var hasMore: Bool { get }
+
   /// Whether the protocol can carry the message.
   func admits(_ message: Message) -> Bool
 
-  /// The stream is connected. An engine without a handshake answers with `opened`.
+  /// The stream is connected, for the first time or after a `redirected`. An engine without a
+  /// handshake answers with `opened`.
   mutating func start(at now: Instant, into output: inout EngineOutput)
 
   /// Bytes arrived, split anywhere.
@@ -25,9 +33,16 @@ public protocol ProtocolEngine {
   /// early.
   mutating func receiveEnd(at now: Instant, into output: inout EngineOutput)
 
-  /// Encodes a message that the engine admits, behind all that was given before. One without an id
-  /// is never acknowledged.
+  /// Takes a message that the engine admits, to be written behind all that was given before. One
+  /// without an id is never acknowledged.
+  ///
+  /// The engine writes it whole at once, or adds it to its backlog.
   mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput)
+
+  /// Goes on with what waits: what is urgent, then a part of the oldest message in the backlog.
+  /// Called when the output has been written, so that a long message is never encoded as a whole
+  /// and what is urgent never stands behind it. One call ends one message at most.
+  mutating func writeOn(into output: inout EngineOutput)
 
   /// Encodes a request for a sign of life.
   mutating func ping(_ number: UInt32, into output: inout EngineOutput)
@@ -41,6 +56,9 @@ public protocol ProtocolEngine {
 
 extension ProtocolEngine {
   public var diagnosis: (any Error)? { nil }
+  public var backlog: Int { 0 }
+  public var hasMore: Bool { false }
+  public mutating func writeOn(into output: inout EngineOutput) {}
 }
 
 /// What an engine wants: bytes to write, and events in order. Owned and reused by the transport.
@@ -64,6 +82,11 @@ public enum EngineEvent: Equatable, Sendable {
   case pong(UInt32)
   /// The peer acknowledged this message and all before it in its lane.
   case acknowledged(through: MessageID)
+  /// The peer wants this link at another endpoint: the transport lets go of the stream and dials
+  /// there, and the engine starts anew. Only before `opened`.
+  case redirected(to: Endpoint)
+  /// The link is about to end: what is not given yet had better wait for the next one.
+  case ending
   /// Nothing more will be written: once the bytes are out, the write side may be shut.
   case finished
   /// The link ended in order; the transport lets go of the stream.

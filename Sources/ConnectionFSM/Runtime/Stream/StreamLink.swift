@@ -4,6 +4,8 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   /// Set right after the dial, before anything can be heard of it.
   @exclusivity(unchecked) package var stream: Stream?
   package var whenOver: () -> Void = {}
+  /// Dials where the peer has pointed to; nil where nobody follows.
+  package var redial: ((Endpoint) -> Stream)?
   /// Hears the error behind a failure, right before the failure is reported.
   package var diagnosed: ((any Error) -> Void)?
 
@@ -22,6 +24,9 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   @exclusivity(unchecked) private var written = 0
   /// Messages whose last byte is not written yet: where each ends, counted like `output.bytes`.
   @exclusivity(unchecked) private var marks: [(id: MessageID?, payload: Int, end: Int)] = []
+  /// Messages in the engine's backlog, oldest first, and the bytes of their payloads.
+  @exclusivity(unchecked) private var waiting = FIFO<(id: MessageID?, payload: Int)>()
+  @exclusivity(unchecked) private var waitingByteCount = 0
   /// Room for what is reported at once.
   @exclusivity(unchecked) private var reports: [MessageID] = []
   /// The machine was told to give no more.
@@ -29,6 +34,8 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   /// The stream takes no more until it says so.
   @exclusivity(unchecked) private var isFull = false
   @exclusivity(unchecked) private var isFinishing = false
+  /// The engine has said that the end is near.
+  @exclusivity(unchecked) private var isLeaving = false
   @exclusivity(unchecked) private var isSettling = false
   @exclusivity(unchecked) private var armedAt: Instant?
 
@@ -42,6 +49,8 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   // cancelled.
   private static var highMark: Int { 256 << 10 }
   private static var lowMark: Int { 64 << 10 }
+  /// What a backlog is written in: it stays in the core's cache between being made and being sent.
+  private static var portion: Int { 64 << 10 }
   /// Reads a turn: a flood on one link must not starve the others, nor the timers.
   private static var readsPerTurn: Int { 4 }
   /// Events a turn: consumers on this loop run in between, or a burst would overrun their buffers.
@@ -66,8 +75,11 @@ extension StreamLink {
   package func send(_ message: Message, id: MessageID?, more: Bool) {
     let end = output.bytes.count
     engine.send(message, id: id, into: &output)
-    // An engine that is over writes nothing; what never left must not count as written.
-    if output.bytes.count > end {
+    // An engine that is over takes nothing; what never left must not count as written.
+    if engine.backlog > waiting.count {
+      waiting.append((id, message.bytes.count))
+      waitingByteCount += message.bytes.count
+    } else if output.bytes.count > end {
       marks.append((id, message.bytes.count, output.bytes.count))
     }
     if !more { settle() }
@@ -211,7 +223,7 @@ extension StreamLink {
   private var hasLastWords: Bool { writeFailure != nil && !isReadOut && verdict == nil }
 
   private var canWrite: Bool {
-    written < output.bytes.count && !isFull && writeFailure == nil
+    (written < output.bytes.count || engine.hasMore) && !isFull && writeFailure == nil
   }
 
   private func report(_ budget: inout Int) {
@@ -228,6 +240,10 @@ extension StreamLink {
       case .pong(let number): observer?.transport(epoch, reports: .pong(number))
       case .acknowledged(let id):
         observer?.transport(epoch, reports: .acknowledged(through: id))
+      case .redirected(let endpoint): follow(to: endpoint)
+      case .ending:
+        isLeaving = true
+        holdBack()
       case .finished: isFinishing = true
       case .closed(let code): verdict = verdict ?? .closed(code)
       case .failed(let cause): verdict = verdict ?? .failed(cause)
@@ -236,6 +252,20 @@ extension StreamLink {
     guard reported == output.events.count else { return }
     output.events.removeAll(keepingCapacity: true)
     reported = 0
+  }
+
+  private func follow(to endpoint: Endpoint) {
+    guard let redial else {
+      verdict = verdict ?? .failed(.unsupportedEndpoint)
+      return
+    }
+    stream?.close()
+    // Nothing but the handshake was written so far.
+    output.bytes.removeAll(keepingCapacity: true)
+    written = 0
+    isFull = false
+    isFinishing = false
+    stream = redial(endpoint)
   }
 
   /// The end is known: what is not given yet had better wait for the next link.
@@ -253,7 +283,7 @@ extension StreamLink {
     guard let stream, observer != nil, writeFailure == nil else { return }
     // What is given to a full stream counts, too: the machine had better keep it.
     guard !isFull else { return updateWritability() }
-    while written < output.bytes.count {
+    while written < output.bytes.count || writeOn() {
       switch stream.write(output.bytes.span.bytes.extracting(droppingFirst: written)) {
       case .wrote(let count):
         written += count
@@ -272,6 +302,20 @@ extension StreamLink {
       stream.finishWriting()
     }
     reportWritten()
+  }
+
+  /// Lets the engine go on with its backlog, now that all is written.
+  private func writeOn() -> Bool {
+    guard engine.hasMore else { return false }
+    compact()
+    while engine.hasMore, output.bytes.count < Self.portion {
+      let backlog = engine.backlog
+      engine.writeOn(into: &output)
+      guard engine.backlog < backlog, let (id, payload) = waiting.popFirst() else { continue }
+      waitingByteCount -= payload
+      marks.append((id, payload, output.bytes.count))
+    }
+    return !output.bytes.isEmpty
   }
 
   private func reportWritten() {
@@ -308,8 +352,8 @@ extension StreamLink {
   }
 
   private func updateWritability() {
-    guard !isEnding else { return }
-    let pending = output.bytes.count - written
+    guard !isEnding, !isLeaving else { return }
+    let pending = output.bytes.count - written + waitingByteCount
     if isBlocked ? pending <= Self.lowMark : pending > Self.highMark {
       isBlocked.toggle()
       observer?.transport(epoch, reports: .writabilityChanged(!isBlocked))
@@ -338,7 +382,7 @@ extension EngineEvent {
   fileprivate var isEnd: Bool {
     switch self {
     case .closed, .failed: true
-    case .opened, .message, .pong, .acknowledged, .finished: false
+    case .opened, .message, .pong, .acknowledged, .redirected, .ending, .finished: false
     }
   }
 }

@@ -47,6 +47,7 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
       meter: meter, observer: observer)
     link.whenOver = { [weak self] in self?.forget(epoch) }
     if let diagnosed { link.diagnosed = { diagnosed(epoch, $0) } }
+    link.redial = { [dialer, unowned link] in dialer.dial($0, observer: link) }
     links.append(link)
     latest = link
     link.stream = dialer.dial(endpoint, observer: link)

@@ -126,7 +126,7 @@ public struct ChatFraming: ProtocolEngine, Sendable {
   private mutating func noteEnd(_ output: EngineOutput) {
     switch output.events.last {
     case .closed, .failed: isOver = true
-    case .opened, .message, .pong, .acknowledged, .finished, nil: return
+    case .opened, .message, .pong, .acknowledged, .redirected, .ending, .finished, nil: return
     }
   }
 
