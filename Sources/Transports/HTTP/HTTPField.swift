@@ -9,7 +9,7 @@ public struct HTTPField: Hashable, Sendable {
 
   /// Makes a field.
   /// - Parameters:
-  ///   - name: A token: letters, digits and ``!#$%&'*+-.^_`|~`` (RFC 9110 section 5.1).
+  ///   - name: A token: letters, digits, hyphens and some other marks (RFC 9110 section 5.6.2).
   ///   - value: Without control characters, tabs excepted. What is beyond ASCII is sent as UTF-8,
   ///     which not every server reads.
   /// - Throws: ``HTTPFieldError``, which never shows the value.

@@ -14,7 +14,7 @@ public struct HTTPResponse: Equatable, Sendable {
   /// The fields in order, names as the server spells them.
   public let fields: [HTTPField]
 
-  init(_ head: HTTPHead<StatusLine>) {
+  package init(_ head: HTTPHead<StatusLine>) {
     status = head.start.status
     fields = head.fields
   }

@@ -3,9 +3,9 @@ public struct WebSocketCompression: Hashable, Sendable {
   /// Makes an offer.
   public init() throws(DeflateAnswerError) {}
 
-  var offer: String { "permessage-deflate" }
+  package var offer: String { "permessage-deflate" }
 
-  func agreement(answering fields: [String]) throws(DeflateAnswerError) -> DeflateAgreement? {
+  package func agreement(answering fields: [String]) throws(DeflateAnswerError) -> DeflateAgreement? {
     guard !fields.isEmpty else { return nil }
     guard fields == [offer] else { throw DeflateAnswerError() }
     return DeflateAgreement(

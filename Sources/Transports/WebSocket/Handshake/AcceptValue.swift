@@ -4,12 +4,14 @@
   import COpenSSL
 #endif
 
-/// How a server shows that it has read a key (RFC 6455 section 4.2.2).
-enum AcceptValue {
+extension ServerHandshake {
   private static let suffix = "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
 
-  /// The base64 of the SHA-1 of the key, as it stands in its field, and of the protocol's own UUID.
-  static func of(key: String) -> String { Base64.encode(sha1(Array("\(key)\(suffix)".utf8))) }
+  /// How a server shows that it has read a key: the base64 of the SHA-1 of the key, as it stands in
+  /// its field, and of the protocol's own UUID (RFC 6455 section 4.2.2).
+  package static func acceptValue(for key: String) -> String {
+    Base64.encode(sha1(Array("\(key)\(suffix)".utf8)))
+  }
 
   private static func sha1(_ bytes: [UInt8]) -> [UInt8] {
     #if canImport(CryptoKit)

@@ -35,7 +35,7 @@ package struct ClientHandshake: Sendable {
   ///   - output: Where it goes, behind what is there.
   package mutating func start(key: [UInt8], into output: inout [UInt8]) {
     let key = Base64.encode(key)
-    expectedAccept = AcceptValue.of(key: key)
+    expectedAccept = ServerHandshake.acceptValue(for: key)
     parser = HTTPHeadParser()
     var lines = [
       "GET \(url.resource) HTTP/1.1", "Host: \(url.authority)", "Upgrade: websocket",

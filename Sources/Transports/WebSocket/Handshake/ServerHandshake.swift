@@ -71,7 +71,7 @@ extension ServerHandshake {
   ) -> [UInt8] {
     var lines = [
       "HTTP/1.1 101 Switching Protocols", "Upgrade: websocket", "Connection: Upgrade",
-      "Sec-WebSocket-Accept: \(AcceptValue.of(key: request.key))",
+      "Sec-WebSocket-Accept: \(acceptValue(for: request.key))",
     ]
     if let subprotocol { lines.append("Sec-WebSocket-Protocol: \(subprotocol)") }
     if let extensions { lines.append("Sec-WebSocket-Extensions: \(extensions)") }

@@ -135,7 +135,7 @@ extension WebSocketURL: CustomStringConvertible {
 extension WebSocketURL {
   /// Where a Location in an answer from this URL leads to (RFC 3986 section 5.2). `http` there means
   /// `ws`, `https` means `wss`, and a fragment means nothing.
-  func following(_ location: String) throws(WebSocketURLError) -> WebSocketURL {
+  package func following(_ location: String) throws(WebSocketURLError) -> WebSocketURL {
     let reference = location.prefix { $0 != "#" }
     let beginning = reference.prefix { $0 != "/" && $0 != "?" }
     if beginning.contains(":") {
