@@ -3,7 +3,10 @@ import CZlib
 /// Deflates the messages of one direction of a link (RFC 7692 section 7.2.1).
 ///
 /// An idle one is small: zlib's 256 KiB are taken for the first message.
-package final class MessageDeflater {
+///
+/// Sendable only in that an engine is, which is handed over before its link is open: it has none
+/// of these until then, and lives on its loop from then on.
+package final class MessageDeflater: @unchecked Sendable {
   private static let tail: [UInt8] = [0x00, 0x00, 0xFF, 0xFF]
   // Zlib counts in 32 bits.
   private static let longestSlice = 1 << 30

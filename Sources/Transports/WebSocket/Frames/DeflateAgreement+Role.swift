@@ -15,9 +15,9 @@ extension DeflateAgreement {
   func inflater(for role: Role) -> MessageInflater {
     switch role {
     case .client:
-      MessageInflater(windowBits: serverWindowBits, takesContextOver: serverTakesContextOver)
+      MessageInflater(takesContextOver: serverTakesContextOver)
     case .server:
-      MessageInflater(windowBits: clientWindowBits, takesContextOver: clientTakesContextOver)
+      MessageInflater(takesContextOver: clientTakesContextOver)
     }
   }
 }

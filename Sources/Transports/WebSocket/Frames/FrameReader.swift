@@ -257,7 +257,7 @@ extension FrameReader {
     } catch {
       switch error {
       case .tooLong: throw problem(.messageTooLong(limit: limits.maximumMessageLength))
-      case .corrupt(let reason): throw problem(.corruptCompression(reason))
+      case .corrupt, .truncated: throw problem(.compression(error))
       }
     }
   }

@@ -32,8 +32,8 @@ public struct WebSocketFrameError: Error, Equatable, Sendable {
     case halfCloseCode
     /// A close has a code that may not travel (section 7.4).
     case invalidCloseCode(UInt16)
-    /// A compressed message does not inflate; why.
-    case corruptCompression(String)
+    /// A compressed message does not inflate.
+    case compression(InflateError)
     /// The stream ended inside a frame or a message.
     case endedInside
   }
@@ -51,7 +51,7 @@ public struct WebSocketFrameError: Error, Equatable, Sendable {
     case .frameTooLong, .messageTooLong: .messageTooBig
     case .reservedBits, .reservedOpcode, .fragmentedControl, .controlTooLong, .nothingToContinue,
       .messageInsideMessage, .wrongMasking, .lengthOverflow, .halfCloseCode, .invalidCloseCode,
-      .corruptCompression, .endedInside:
+      .compression, .endedInside:
       .protocolError
     }
   }
@@ -80,7 +80,7 @@ extension WebSocketFrameError: CustomStringConvertible {
     case .invalidUTF8: "text is not UTF-8"
     case .halfCloseCode: "a close has one byte, half of a code"
     case .invalidCloseCode(let code): "close code \(code) may not travel"
-    case .corruptCompression(let reason): "a compressed message does not inflate: \(reason)"
+    case .compression(let error): "\(error)"
     case .endedInside: "the stream ended inside a message"
     }
   }
