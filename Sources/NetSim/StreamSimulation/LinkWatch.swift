@@ -200,7 +200,7 @@ struct WatchedEngine<Base: ProtocolEngine>: ProtocolEngine {
   mutating func authenticate(with credentials: Credentials) {
     base.authenticate(with: credentials)
   }
-  var nextDeadline: Instant? { base.nextDeadline }
+  var nextDeadline: Instant? { mutating get { base.nextDeadline } }
   func admits(_ message: Message) -> Bool { base.admits(message) }
 
   mutating func start(at now: Instant, into output: inout EngineOutput) {
