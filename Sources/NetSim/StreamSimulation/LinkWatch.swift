@@ -196,6 +196,10 @@ struct WatchedEngine<Base: ProtocolEngine>: ProtocolEngine {
   }
 
   var canPing: Bool { base.canPing }
+  var canAuthenticate: Bool { base.canAuthenticate }
+  mutating func authenticate(with credentials: Credentials) {
+    base.authenticate(with: credentials)
+  }
   var nextDeadline: Instant? { mutating get { base.nextDeadline } }
   func admits(_ message: Message) -> Bool { base.admits(message) }
 

@@ -77,7 +77,7 @@ struct ScriptedEngine: ProtocolEngine {
       output.events.append(event)
       switch event {
       case .closed, .failed: isOver = true
-      case .opened, .message, .pong, .acknowledged, .finished: break
+      case .opened, .message, .pong, .acknowledged, .redirected, .ending, .finished: break
       }
     }
   }

@@ -9,6 +9,9 @@ public protocol ProtocolEngine {
   /// Whether ``ping(_:into:)`` does anything.
   var canPing: Bool { get }
 
+  /// Whether ``authenticate(with:)`` does anything.
+  var canAuthenticate: Bool { get }
+
   /// When ``deadlineReached(at:into:)`` is wanted; nil while the engine waits for nothing.
   var nextDeadline: Instant? { mutating get }
 
@@ -24,6 +27,11 @@ public protocol ProtocolEngine {
 
   /// Whether the protocol can carry the message.
   func admits(_ message: Message) -> Bool
+
+  /// Takes what proves to the peer who is asking, once and before `start`; not called where the
+  /// connection has no provider of credentials. An engine refuses with `failed`, at its start, what
+  /// it cannot write.
+  mutating func authenticate(with credentials: Credentials)
 
   /// The stream is connected, for the first time or after a `redirected`. An engine without a
   /// handshake answers with `opened`.
@@ -59,6 +67,8 @@ public protocol ProtocolEngine {
 
 extension ProtocolEngine {
   public var diagnosis: (any Error)? { nil }
+  public var canAuthenticate: Bool { false }
+  public mutating func authenticate(with credentials: Credentials) {}
   public var backlog: Int { 0 }
   public var hasMore: Bool { false }
   public mutating func writeOn(into output: inout EngineOutput) {}
