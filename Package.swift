@@ -47,6 +47,9 @@ let package = Package(
     .executableTarget(
       name: "crowd-bench", dependencies: ["ConnectionFSM", "Transports"],
       path: "Benchmarks/CrowdBench", swiftSettings: strict),
+    .executableTarget(
+      name: "websocket-bench", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Benchmarks/WebSocketBench/Client", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(

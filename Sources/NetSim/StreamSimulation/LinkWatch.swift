@@ -196,7 +196,7 @@ struct WatchedEngine<Base: ProtocolEngine>: ProtocolEngine {
   }
 
   var canPing: Bool { base.canPing }
-  var nextDeadline: Instant? { base.nextDeadline }
+  var nextDeadline: Instant? { mutating get { base.nextDeadline } }
   func admits(_ message: Message) -> Bool { base.admits(message) }
 
   mutating func start(at now: Instant, into output: inout EngineOutput) {

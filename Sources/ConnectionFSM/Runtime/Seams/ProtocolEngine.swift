@@ -2,22 +2,25 @@
 ///
 /// Like the machine it owns no clock and no socket, so that the same code runs over a socket, over
 /// a simulated stream and under a fuzzer. One engine serves one link.
+///
+/// What is asked with every message is declared as mutating, though it changes nothing: who knows
+/// an engine by this protocol alone would have to copy it otherwise.
 public protocol ProtocolEngine {
   /// Whether ``ping(_:into:)`` does anything.
   var canPing: Bool { get }
 
   /// When ``deadlineReached(at:into:)`` is wanted; nil while the engine waits for nothing.
-  var nextDeadline: Instant? { get }
+  var nextDeadline: Instant? { mutating get }
 
   /// The error behind the cause of its failure, with the place; nil if the cause says all.
   var diagnosis: (any Error)? { get }
 
   /// How many messages it was given and has not written whole. An engine that writes each message
   /// at once has none, ever.
-  var backlog: Int { get }
+  var backlog: Int { mutating get }
 
   /// Whether ``writeOn(into:)`` is wanted.
-  var hasMore: Bool { get }
+  var hasMore: Bool { mutating get }
 
   /// Whether the protocol can carry the message.
   func admits(_ message: Message) -> Bool
