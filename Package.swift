@@ -50,6 +50,9 @@ let package = Package(
     .executableTarget(
       name: "websocket-bench", dependencies: ["ConnectionFSM", "Transports"],
       path: "Benchmarks/WebSocketBench/Client", swiftSettings: strict),
+    .executableTarget(
+      name: "autobahn-client", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Conformance/AutobahnClient", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
