@@ -5,7 +5,8 @@ public struct WebSocketCompression: Hashable, Sendable {
 
   package var offer: String { "permessage-deflate" }
 
-  package func agreement(answering fields: [String]) throws(DeflateAnswerError) -> DeflateAgreement? {
+  package func agreement(answering fields: [String]) throws(DeflateAnswerError) -> DeflateAgreement?
+  {
     guard !fields.isEmpty else { return nil }
     guard fields == [offer] else { throw DeflateAnswerError() }
     return DeflateAgreement(

@@ -22,6 +22,11 @@ package struct ServerHandshake: Sendable {
     package let status: UInt16
     /// What is wrong, and the mend.
     package let words: String
+
+    package init(status: UInt16, words: String) {
+      self.status = status
+      self.words = words
+    }
   }
 
   /// How far the handshake has come.
