@@ -8,7 +8,7 @@ struct ClientHandshakeTests {
   func vector() {
     #expect(
       ServerHandshake.acceptValue(for: "dGhlIHNhbXBsZSBub25jZQ==") == HandshakeTrial.accept)
-    // The example of RFC 7118 section 8.1 and of others that are published with their keys.
+    // And of another key, from `openssl dgst -sha1 -binary | base64`.
     #expect(
       ServerHandshake.acceptValue(for: "x3JJHMbDL1EzLkh9GBhXDw==") == "HSmrc0sMlYUkAGmm5OPpG2HaGWk="
     )
