@@ -15,7 +15,9 @@ extension ServerHandshake {
 
   private static func sha1(_ bytes: [UInt8]) -> [UInt8] {
     #if canImport(CryptoKit)
-      return Array(Insecure.SHA1.hash(data: bytes))
+      var hash = Insecure.SHA1()
+      bytes.withUnsafeBytes { hash.update(bufferPointer: $0) }
+      return Array(hash.finalize())
     #else
       var digest = [UInt8](repeating: 0, count: 20)
       let done = EVP_Digest(bytes, bytes.count, &digest, nil, EVP_sha1(), nil)

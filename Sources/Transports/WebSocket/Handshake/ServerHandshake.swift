@@ -22,6 +22,11 @@ package struct ServerHandshake: Sendable {
     package let status: UInt16
     /// What is wrong, and the mend.
     package let words: String
+
+    package init(status: UInt16, words: String) {
+      self.status = status
+      self.words = words
+    }
   }
 
   /// How far the handshake has come.
@@ -46,8 +51,8 @@ package struct ServerHandshake: Sendable {
       return .refused(Refusal(status: 400, words: "no HTTP at byte \(offset)"))
     case .failed(.tooLong(let limit)):
       return .refused(Refusal(status: 431, words: "the head has more than \(limit) bytes"))
-    case .failed(.tooManyInterimAnswers(let limit)):
-      return .refused(Refusal(status: 400, words: "more than \(limit) interim answers"))
+    case .failed(.tooManyInterimAnswers):
+      return .refused(Refusal(status: 400, words: "a request has no interim answers"))
     case .head(let head, let taken):
       do throws(Refusal) {
         return .asked(try Request(head), taken: taken)
@@ -118,7 +123,7 @@ extension ServerHandshake.Request {
   fileprivate init(_ head: HTTPHead<RequestLine>) throws(ServerHandshake.Refusal) {
     let start = head.start
     guard start.method == "GET" else {
-      throw Refusal(status: 405, words: "the method is \(start.method); use GET")
+      throw Refusal(status: 405, words: "use the method GET")
     }
     guard start.minorVersion > 0 else {
       throw Refusal(status: 400, words: "the version is HTTP/1.0; use HTTP/1.1")

@@ -36,7 +36,8 @@ public struct WebSocketOptions: Sendable {
   ///   - limits: How long frames and messages may be.
   ///   - redirectLimit: 0 to 20; 5 is usual where redirections are wanted. One from `wss` to `ws` is
   ///     never followed, and credentials and cookies do not go to another host or port.
-  ///   - login: Text or binary, not longer than the limits allow.
+  ///   - login: Text or binary, not longer than the limits allow. It also goes where a redirection
+  ///     that was followed has led.
   ///   - farewell: The code and reason with which the link is closed in order.
   ///   - random: Leave it to the system, but for a simulation.
   ///   - notice: Must not block: the loop waits.

@@ -114,14 +114,17 @@ extension WebSocketURL {
 
   /// What the field Host says: the port if it is not the usual one, and no zone, which means
   /// something on this machine alone (RFC 6874 section 4).
-  var authority: String {
-    let name = host.contains(":") ? "[\(host.prefix { $0 != "%" })]" : host
+  var authority: String { authority(of: String(host.prefix { $0 != "%" })) }
+
+  private func authority(of host: String) -> String {
+    let name = host.contains(":") ? "[\(host)]" : host
     return port == Self.usualPort(isSecure) ? name : "\(name):\(port)"
   }
 
   /// Without the query, which may hold credentials.
   var place: String {
-    "\(isSecure ? "wss" : "ws")://\(authority)\(resource.prefix { $0 != "?" })"
+    let host = host.replacing("%", with: "%25", maxReplacements: 1)
+    return "\(isSecure ? "wss" : "ws")://\(authority(of: host))\(resource.prefix { $0 != "?" })"
   }
 }
 
