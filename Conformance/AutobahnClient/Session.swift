@@ -34,7 +34,7 @@ final class Session: TransportObserver, @unchecked Sendable {
     await withCheckedContinuation { continuation in
       loop.execute { [self] in
         whenOver = { continuation.resume() }
-        transport.open(Self.epoch, to: url.endpoint, observer: self)
+        transport.open(Self.epoch, to: url.endpoint, with: nil, observer: self)
       }
     }
   }

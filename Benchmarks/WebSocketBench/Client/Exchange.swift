@@ -25,7 +25,7 @@ final class Exchange: TransportObserver, @unchecked Sendable {
     self.done = done
   }
 
-  func start() { transport.open(Self.epoch, to: endpoint, observer: self) }
+  func start() { transport.open(Self.epoch, to: endpoint, with: nil, observer: self) }
 
   func transport(_ epoch: Epoch, reports event: TransportEvent) {
     switch event {
