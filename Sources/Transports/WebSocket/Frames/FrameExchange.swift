@@ -8,6 +8,9 @@ struct FrameExchange: Sendable {
     case open
     /// Our close is sent; the peer's is awaited.
     case closing
+    /// Nothing is read any more, and our close, with this code, is the next that is written: behind
+    /// what the application answers to messages that came with the end.
+    case parting(CloseCode?, EngineEvent, until: Instant)
     /// All is said. The peer's end is awaited, so that a reset does not overtake our last words;
     /// what it still sends is read and dropped.
     case leaving(EngineEvent, until: Instant)
@@ -66,14 +69,17 @@ struct FrameExchange: Sendable {
 
   var nextDeadline: Instant? {
     switch stage {
-    case .leaving(_, let deadline): deadline
+    case .parting(_, _, let deadline), .leaving(_, let deadline): deadline
     case .open, .closing, .over: nil
     }
   }
 
   var backlog: Int { queue.count }
 
-  var hasMore: Bool { pong != nil || !queue.isEmpty || wantsClose }
+  var hasMore: Bool {
+    if case .parting = stage { return true }
+    return pong != nil || !queue.isEmpty || wantsClose
+  }
 }
 
 // MARK: What arrives
@@ -88,7 +94,8 @@ extension FrameExchange {
         guard let item = try reader.next(&rest) else { return }
         take(item, at: now, into: &output)
       } catch {
-        fail(.protocolError, error, telling: error.closeCode, at: now, into: &output)
+        diagnosis = error
+        end(with: .failed(.protocolError), telling: error.closeCode, at: now, into: &output)
       }
     }
   }
@@ -96,7 +103,7 @@ extension FrameExchange {
   private var isReading: Bool {
     switch stage {
     case .open, .closing: true
-    case .leaving, .over: false
+    case .parting, .leaving, .over: false
     }
   }
 
@@ -114,19 +121,7 @@ extension FrameExchange {
       output.events.append(.pong(lastPing))
     case .close(let code, let reason):
       notice?(.closedByPeer(code: code ?? .noStatus, reason: reason))
-      peerClosed(code, at: now, into: &output)
-    }
-  }
-
-  private mutating func peerClosed(
-    _ code: CloseCode?, at now: Instant, into output: inout EngineOutput
-  ) {
-    if case .open = stage { writeClose(code, "", into: &output) }
-    let end = EngineEvent.closed(code ?? .noStatus)
-    switch role {
-    // The server closes the stream, so that no client's port is kept busy (section 7.1.1).
-    case .client: leave(with: end, at: now, into: &output)
-    case .server: finish(with: end, into: &output)
+      end(with: .closed(code ?? .noStatus), telling: code, at: now, into: &output)
     }
   }
 
@@ -137,14 +132,18 @@ extension FrameExchange {
       finish(with: .failed(.truncated), into: &output)
     // Without a close the end is none that the protocol knows (section 7.1.5).
     case .open, .closing: finish(with: .closed(.abnormal), into: &output)
-    case .leaving(let end, _): finish(with: end, into: &output)
+    case .parting(_, let end, _), .leaving(let end, _): finish(with: end, into: &output)
     case .over: break
     }
   }
 
   mutating func deadlineReached(at now: Instant, into output: inout EngineOutput) {
-    guard case .leaving(let end, let deadline) = stage, deadline <= now else { return }
-    finish(with: end, into: &output)
+    switch stage {
+    case .parting(_, let end, let deadline) where deadline <= now,
+      .leaving(let end, let deadline) where deadline <= now:
+      finish(with: end, into: &output)
+    case .open, .closing, .parting, .leaving, .over: break
+    }
   }
 }
 
@@ -152,16 +151,27 @@ extension FrameExchange {
 
 extension FrameExchange {
   mutating func send(_ message: Message, into output: inout EngineOutput) {
-    guard case .open = stage, !wantsClose else { return }
+    guard isSending, !wantsClose else { return }
     guard queue.isEmpty, output.bytes.count < Self.roomForMessages,
       message.bytes.count <= limits.fragmentLength
     else { return queue.append(message) }
     _ = writePart(of: message, into: &output)
   }
 
+  private var isSending: Bool {
+    switch stage {
+    case .open, .parting: true
+    case .closing, .leaving, .over: false
+    }
+  }
+
   /// What is urgent, then a part of a message, then the close.
   mutating func writeOn(into output: inout EngineOutput) {
-    if pong != nil {
+    if case .parting(let code, let end, let deadline) = stage {
+      writeClose(code, "", into: &output)
+      stage = .leaving(end, until: deadline)
+      leaveAtOnceIfDone(into: &output)
+    } else if pong != nil {
       writePong(into: &output)
     } else if let message = queue.first {
       if writePart(of: message, into: &output) { queue.popFirst() }
@@ -254,22 +264,27 @@ extension FrameExchange {
 // MARK: The end
 
 extension FrameExchange {
-  /// Tells the peer what is wrong, and ends.
-  mutating func fail(
-    _ cause: Cause, _ error: any Error, telling code: CloseCode, at now: Instant,
+  /// Tells the peer why, unless our close is sent already, and waits for its end.
+  private mutating func end(
+    with end: EngineEvent, telling code: CloseCode?, at now: Instant,
     into output: inout EngineOutput
   ) {
-    diagnosis = error
-    if case .open = stage { writeClose(code, "", into: &output) }
-    leave(with: .failed(cause), at: now, into: &output)
-  }
-
-  private mutating func leave(
-    with end: EngineEvent, at now: Instant, into output: inout EngineOutput
-  ) {
-    stage = .leaving(end, until: now + Self.linger)
+    let deadline = now + Self.linger
+    if case .open = stage {
+      stage = .parting(code, end, until: deadline)
+    } else {
+      stage = .leaving(end, until: deadline)
+    }
     reader.letGo()
     output.events.append(.ending)
+    leaveAtOnceIfDone(into: &output)
+  }
+
+  /// The server ends the stream of a link that is closed in order, so that no client's port is kept
+  /// busy (section 7.1.1).
+  private mutating func leaveAtOnceIfDone(into output: inout EngineOutput) {
+    guard role == .server, case .leaving(.closed(let code), _) = stage else { return }
+    finish(with: .closed(code), into: &output)
   }
 
   private mutating func finish(with end: EngineEvent, into output: inout EngineOutput) {

@@ -11,10 +11,9 @@ import Transports
     client.trial.send(Message(bytes: [UInt8](repeating: 1, count: 200)))
     client.trial.close()
     client.trial.send(Message("after the close"))
-    #expect(client.takeSent() == [])
+    #expect(client.trial.output.bytes == [])
     client.writeOut()
     client.trial.send(Message("and after it was sent"))
-    client.writeOut()
     let sent = client.takeUnmasked() ?? []
     #expect(sent.map(\.first) == [0x02, 0x80, 0x88])
     #expect(sent.last == .close(1000))
@@ -121,8 +120,23 @@ import Transports
     var server = try OpenServer()
     server.trial.receive(
       WireFrame(first: 0x88, payload: [0x03, 0xE8], key: [1, 2, 3, 4]).bytes)
+    server.trial.engine.writeOn(into: &server.trial.output)
     #expect(WireFrame.read(server.trial.output.bytes) == [.close(1000)])
-    #expect(server.trial.output.events == [.closed(CloseCode(1000))])
+    #expect(server.trial.output.events == [.ending, .closed(CloseCode(1000))])
+  }
+
+  @Test("F24: what is answered to a message that came with the end still precedes the close")
+  func answered() throws {
+    for end in [WireFrame.close(1001), WireFrame(first: 0x83, payload: [])] {
+      var client = try WebSocketTrial()
+      client.trial.receive(WireFrame.text("question").bytes + end.bytes)
+      #expect(client.takeEvents() == [.message(Message("question")), .ending])
+      client.trial.send(Message("answer"))
+      let sent = client.takeUnmasked() ?? []
+      #expect(sent.map(\.first) == [0x81, 0x88])
+      client.trial.send(Message("too late"))
+      #expect(client.takeSent() == [])
+    }
   }
 
   @Test("A close before the handshake is done ends the link without a word")

@@ -84,6 +84,7 @@ import Transports
       + WireFrame.close(4001, "so long").bytes
     var whole = try WebSocketTrial()
     whole.trial.receive(stream)
+    whole.writeOut()
     let events = whole.takeEvents()
     let written = whole.trial.output.bytes
     #expect(
@@ -94,6 +95,7 @@ import Transports
     for pieces in stream.cuts {
       var client = try WebSocketTrial()
       for piece in pieces { client.trial.receive(piece) }
+      client.writeOut()
       #expect(client.takeEvents() == events)
       #expect(client.trial.output.bytes == written)
     }

@@ -101,8 +101,9 @@ struct WebSocketTrial {
     while trial.engine.hasMore { trial.engine.writeOn(into: &trial.output) }
   }
 
-  /// What was written since the last time; nil if it is no whole frames.
+  /// What was written since the last time, with all that waits; nil if it is no whole frames.
   mutating func takeSent() -> [WireFrame]? {
+    writeOut()
     defer { trial.output.bytes = [] }
     return WireFrame.read(trial.output.bytes)
   }
