@@ -147,7 +147,11 @@ extension StreamLink: ByteStreamObserver {
         engine.receiveEnd(at: loop.now, into: &output)
         return settle()
       case .failed(let cause):
-        verdict = .failed(cause)
+        if isLeaving {
+          engine.receiveEnd(at: loop.now, into: &output)
+        } else {
+          verdict = .failed(cause)
+        }
         return settle()
       }
     }
@@ -290,6 +294,12 @@ extension StreamLink {
         meter.sent(byteCount: count)
       case .wouldBlock:
         isFull = true
+        return reportWritten()
+      case .failed where isLeaving:
+        // Nobody is left to hear our last words. What the engine has said stands (I8): a peer that
+        // closes in order and then resets, or leaves TLS without a word, has closed in order.
+        isFull = true
+        engine.receiveEnd(at: loop.now, into: &output)
         return reportWritten()
       case .failed(let cause):
         writeFailure = cause
