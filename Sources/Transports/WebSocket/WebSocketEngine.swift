@@ -10,7 +10,8 @@ public import ConnectionFSM
 /// connection.connect(to: url.endpoint)
 /// ```
 ///
-/// The link is open once the handshake is accepted and the login, if there is one, is written.
+/// The link is open once the handshake is accepted and the login, if there is one, is written; a
+/// message with credentials goes before that.
 /// Messages of the kinds text and object travel as text, all others as binary. Pings are answered
 /// here, ahead of messages that wait, whatever the application does meanwhile.
 ///
@@ -36,6 +37,9 @@ public struct WebSocketEngine: ProtocolEngine, Sendable {
   /// Always true: the protocol has a ping.
   public var canPing: Bool { true }
 
+  /// Whether the options have a place for credentials.
+  public var canAuthenticate: Bool { options.authorization != nil }
+
   public var nextDeadline: Instant? { frames?.nextDeadline }
 
   public var diagnosis: (any Error)? { failure ?? frames?.diagnosis }
@@ -56,7 +60,18 @@ public struct WebSocketEngine: ProtocolEngine, Sendable {
     return true
   }
 
+  public mutating func authenticate(with credentials: Credentials) {
+    guard let place = options.authorization else { return }
+    do throws(HTTPFieldError) {
+      try handshake?.authenticate(with: credentials, in: place)
+    } catch {
+      failure = error
+    }
+  }
+
   public mutating func start(at now: Instant, into output: inout EngineOutput) {
+    // Credentials that cannot be written.
+    if let failure { return end(.protocolError, failure, &output) }
     handshake?.start(key: keys.nonce(), into: &output.bytes)
   }
 
@@ -65,7 +80,7 @@ public struct WebSocketEngine: ProtocolEngine, Sendable {
   ) {
     guard !isOver else { return }
     guard frames == nil else {
-      return bytes.withUnsafeBytes { frames?.receive($0, at: now, into: &output) }
+      return bytes.withUnsafeBytes { read($0, at: now, into: &output) }
     }
     switch handshake?.receive(bytes) {
     case .goesOn, nil: break
@@ -75,13 +90,36 @@ public struct WebSocketEngine: ProtocolEngine, Sendable {
       open(agreement, &output)
       bytes.withUnsafeBytes {
         let rest = UnsafeRawBufferPointer(rebasing: $0[taken...])
-        frames?.receive(rest, at: now, into: &output)
+        read(rest, at: now, into: &output)
       }
     }
   }
 
+  private mutating func read(
+    _ bytes: UnsafeRawBufferPointer, at now: Instant, into output: inout EngineOutput
+  ) {
+    let first = output.events.count
+    frames?.receive(bytes, at: now, into: &output)
+    guard options.readsBinaryAsText else { return }
+    for place in first..<output.events.count {
+      guard case .message(var message) = output.events[place], message.kind == .binary else {
+        continue
+      }
+      var text = UTF8Validator()
+      guard text.take(message.bytes.span.bytes), text.isAtBoundary else { continue }
+      message.kind = .text
+      output.events[place] = .message(message)
+    }
+  }
+
   private mutating func open(_ agreement: WebSocketAgreement, _ output: inout EngineOutput) {
+    let proof = handshake?.proof?.message
     handshake = nil
+    if let proof {
+      do throws(FramingError) { try validate(proof) } catch {
+        return end(.protocolError, error, &output)
+      }
+    }
     var compression: (WebSocketCompression, DeflateAgreement)?
     if let wanted = options.compression, let agreed = agreement.compression {
       compression = (wanted, agreed)
@@ -90,6 +128,7 @@ public struct WebSocketEngine: ProtocolEngine, Sendable {
       .client, limits: options.limits, farewell: options.farewell, keys: keys,
       compression: compression, notice: options.notice)
     options.notice?(.agreed(agreement))
+    if let proof { frames?.send(proof, into: &output) }
     if let login = options.login { frames?.send(login, into: &output) }
     output.events.append(.opened)
   }

@@ -19,6 +19,8 @@ package struct ClientHandshake: Sendable {
   private var url: WebSocketURL
   /// Without what must not go to the present host.
   private var headers: [HTTPField]
+  /// The link's credentials, while they may be shown.
+  private(set) var proof: WebSocketProof?
   private var visited: [WebSocketURL] = []
   private var expectedAccept = ""
   private var parser = HTTPHeadParser<StatusLine>()
@@ -27,6 +29,14 @@ package struct ClientHandshake: Sendable {
     self.options = options
     url = options.url
     headers = options.headers
+  }
+
+  /// Takes the credentials of the link, before the first start.
+  /// - Throws: ``HTTPFieldError``, for a token that would break the head it stands in.
+  mutating func authenticate(
+    with credentials: Credentials, in place: WebSocketAuthorization
+  ) throws(HTTPFieldError) {
+    proof = try WebSocketProof(credentials, in: place)
   }
 
   /// The request.
@@ -38,7 +48,8 @@ package struct ClientHandshake: Sendable {
     expectedAccept = ServerHandshake.acceptValue(for: key)
     parser = HTTPHeadParser()
     var lines = [
-      "GET \(url.resource) HTTP/1.1", "Host: \(url.authority)", "Upgrade: websocket",
+      "GET \(proof?.resource(of: url) ?? url.resource) HTTP/1.1", "Host: \(url.authority)",
+      "Upgrade: websocket",
       "Connection: Upgrade", "Sec-WebSocket-Key: \(key)", "Sec-WebSocket-Version: 13",
     ]
     if !options.subprotocols.isEmpty {
@@ -48,6 +59,7 @@ package struct ClientHandshake: Sendable {
       lines.append("Sec-WebSocket-Extensions: \(compression.offer)")
     }
     lines += headers.map { "\($0.name): \($0.value)" }
+    if let line = proof?.line { lines.append(line) }
     for line in lines { output += "\(line)\r\n".utf8 }
     output += "\r\n".utf8
   }
@@ -161,6 +173,7 @@ extension ClientHandshake {
       if next.host != url.host || next.port != url.port {
         // For good: a way back does not make the servers between trustworthy.
         headers.removeAll(where: \.isSecret)
+        proof = nil
       }
       visited.append(url)
       url = next

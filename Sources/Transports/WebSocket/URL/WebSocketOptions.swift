@@ -16,6 +16,10 @@ public struct WebSocketOptions: Sendable {
   public let redirectLimit: Int
   /// A message that is sent before all others, right after the handshake.
   public let login: Message?
+  /// Where the credentials stand; nil if the link takes none.
+  public let authorization: WebSocketAuthorization?
+  /// Whether binary messages that are UTF-8 arrive as text.
+  public let readsBinaryAsText: Bool
   /// What an orderly end of ours says.
   public let farewell: WebSocketClose
   /// Where keys and masks come from.
@@ -29,15 +33,19 @@ public struct WebSocketOptions: Sendable {
   /// Makes options.
   /// - Parameters:
   ///   - url: Where the server is.
-  ///   - headers: Sent as they are. Those that the protocol itself sends are refused: Host, Upgrade,
-  ///     Connection, all of Sec-WebSocket, and those that announce a body.
+  ///   - headers: Sent as they are. Those that the protocol itself sends are refused: Host,
+  ///     Upgrade, Connection, all of Sec-WebSocket, and those that announce a body.
   ///   - subprotocols: Tokens, each once (RFC 6455 section 4.1).
   ///   - compression: Offers permessage-deflate (RFC 7692).
   ///   - limits: How long frames and messages may be.
-  ///   - redirectLimit: 0 to 20; 5 is usual where redirections are wanted. One from `wss` to `ws` is
-  ///     never followed, and credentials and cookies do not go to another host or port.
+  ///   - redirectLimit: 0 to 20; 5 is usual where redirections are wanted. One from `wss` to `ws`
+  ///     is never followed, and credentials and cookies do not go to another host or port.
   ///   - login: Text or binary, not longer than the limits allow. It also goes where a redirection
   ///     that was followed has led.
+  ///   - authorization: Where to write what the connection's `CredentialsProvider` gives. A policy
+  ///     that has one needs a `credentialsDeadline`.
+  ///   - readsBinaryAsText: For a server that sends its text as binary. What is not UTF-8 stays
+  ///     binary. Not together with limits that deliver pieces, which may end inside a character.
   ///   - farewell: The code and reason with which the link is closed in order.
   ///   - random: Leave it to the system, but for a simulation.
   ///   - notice: Must not block: the loop waits.
@@ -45,10 +53,11 @@ public struct WebSocketOptions: Sendable {
   public init(
     _ url: WebSocketURL, headers: [HTTPField] = [], subprotocols: [String] = [],
     compression: WebSocketCompression? = nil, limits: WebSocketLimits = .standard,
-    redirectLimit: Int = 0, login: Message? = nil, farewell: WebSocketClose = .normal,
+    redirectLimit: Int = 0, login: Message? = nil, authorization: WebSocketAuthorization? = nil,
+    readsBinaryAsText: Bool = false, farewell: WebSocketClose = .normal,
     random: WebSocketRandom = .system, notice: (@Sendable (WebSocketNotice) -> Void)? = nil
   ) throws(WebSocketOptionError) {
-    if let header = headers.first(where: Self.isOwn) {
+    if let header = headers.first(where: \.isOfProtocol) {
       throw WebSocketOptionError(
         "headers", "hold \(header.name), which the protocol itself sends; leave it out")
     }
@@ -58,6 +67,13 @@ public struct WebSocketOptions: Sendable {
         "redirectLimit", "is \(redirectLimit); give 0 to \(Self.mostRedirects)")
     }
     if let login { try Self.check(login, limits) }
+    try authorization?.validate(url, headers)
+    guard !readsBinaryAsText || !limits.deliversPieces else {
+      throw WebSocketOptionError(
+        "readsBinaryAsText",
+        "cannot be with limits.deliversPieces: a piece may end inside a "
+          + "character; leave one of them out")
+    }
     self.url = url
     self.headers = headers
     self.subprotocols = subprotocols
@@ -65,15 +81,11 @@ public struct WebSocketOptions: Sendable {
     self.limits = limits
     self.redirectLimit = redirectLimit
     self.login = login
+    self.authorization = authorization
+    self.readsBinaryAsText = readsBinaryAsText
     self.farewell = farewell
     self.random = random
     self.notice = notice
-  }
-
-  private static func isOwn(_ header: HTTPField) -> Bool {
-    let name = header.name.lowercased()
-    return name.hasPrefix("sec-websocket-")
-      || ["host", "upgrade", "connection", "content-length", "transfer-encoding"].contains(name)
   }
 
   private static func check(_ subprotocols: [String]) throws(WebSocketOptionError) {
@@ -99,6 +111,15 @@ public struct WebSocketOptions: Sendable {
     guard login.kind != .text || String(validating: login.bytes, as: UTF8.self) != nil else {
       throw WebSocketOptionError("login", "is text that is not UTF-8; send it as binary")
     }
+  }
+}
+
+extension HTTPField {
+  /// Whether the protocol sends it by itself, or rules it out.
+  var isOfProtocol: Bool {
+    let name = name.lowercased()
+    return name.hasPrefix("sec-websocket-")
+      || ["host", "upgrade", "connection", "content-length", "transfer-encoding"].contains(name)
   }
 }
 
