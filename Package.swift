@@ -47,6 +47,12 @@ let package = Package(
     .executableTarget(
       name: "crowd-bench", dependencies: ["ConnectionFSM", "Transports"],
       path: "Benchmarks/CrowdBench", swiftSettings: strict),
+    .executableTarget(
+      name: "websocket-bench", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Benchmarks/WebSocketBench/Client", swiftSettings: strict),
+    .executableTarget(
+      name: "autobahn-client", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Conformance/AutobahnClient", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(

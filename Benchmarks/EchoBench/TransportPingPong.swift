@@ -19,7 +19,9 @@ final class TransportPingPong: TransportObserver, @unchecked Sendable {
     self.done = done
   }
 
-  func start(_ endpoint: Endpoint) { transport.open(Epoch(1), to: endpoint, observer: self) }
+  func start(_ endpoint: Endpoint) {
+    transport.open(Epoch(1), to: endpoint, with: nil, observer: self)
+  }
 
   func transport(_ epoch: Epoch, reports event: TransportEvent) {
     switch event {

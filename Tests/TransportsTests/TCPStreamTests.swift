@@ -229,7 +229,7 @@ extension RealSockets {
       server.stop()
     }
 
-    @Test("F20: a stream that gets the descriptor of a closed one hears nothing meant for that one")
+    @Test("a stream that gets the descriptor of a closed one hears nothing meant for that one")
     func recycledDescriptor() async throws {
       let server = try TestServer { $0.echo() }
       let hanging = FullBacklog()

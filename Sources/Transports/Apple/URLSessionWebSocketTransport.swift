@@ -59,7 +59,10 @@
       }
     }
 
-    public func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
+    public func open(
+      _ epoch: Epoch, to endpoint: Endpoint, with credentials: Credentials?,
+      observer: any TransportObserver
+    ) {
       loop.expectLoop()
       guard let request = request(endpoint) else {
         return observer.transport(epoch, reports: .failed(.unsupportedEndpoint))

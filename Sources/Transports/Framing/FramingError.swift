@@ -23,6 +23,10 @@ public enum FramingError: Error, Equatable, Sendable {
   case messageIsNoObject
   /// The message is not JSON, or its top level is neither an object nor an array.
   case messageIsNoJSON(JSONError)
+  /// The message is of the kind text, and its bytes are not UTF-8.
+  case messageIsNoText
+  /// The message is a piece of one that arrived, and more of it would have to follow.
+  case messageIsPiece
   /// The message's frame is longer than the longest, or than what a legacy peer can read.
   case frameTooLong(count: Int, limit: Int)
 }
@@ -52,6 +56,10 @@ extension FramingError: CustomStringConvertible {
       "message: is no object; make one with Message(encoding:), or give it the kind object"
     case .messageIsNoJSON(let error):
       "message: \(error)"
+    case .messageIsNoText:
+      "message: is text and not UTF-8; make it from a String, or send it as binary"
+    case .messageIsPiece:
+      "message: is a piece (isContinued), and pieces cannot be sent; put the message together"
     case .frameTooLong(let count, let limit):
       "message: needs a frame of \(count) bytes, more than \(limit); split it, or raise "
         + "maximumFrame; a legacy peer reads 65535 at most"

@@ -84,7 +84,8 @@ extension ServerConnection {
 
   private func heard(_ event: TransportEvent) {
     switch event {
-    case .closed: end("closed by the peer")
+    case .closed(let code):
+      end("closed by the peer" + (code.map { " with code \($0.rawValue)" } ?? ""))
     case .failed(let cause): end("\(cause)")
     case .writabilityChanged(let isWritable):
       isBlocked = !isWritable

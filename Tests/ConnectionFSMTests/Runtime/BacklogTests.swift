@@ -16,7 +16,7 @@ private struct LinkRig {
     dialer = ScriptedDialer(loop)
     let engines = engines
     transport = StreamTransport(dialer) { PortionedEngine(part: part, engines) }
-    transport.open(epoch, to: home, observer: reports)
+    transport.open(epoch, to: home, with: nil, observer: reports)
   }
 
   /// One that is open, and of which nothing was said yet.

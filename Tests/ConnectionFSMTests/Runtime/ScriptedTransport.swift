@@ -5,6 +5,7 @@ import ConnectionFSM
 final class ScriptedTransport: Transport, @unchecked Sendable {
   let loop: ManualLoop
   let canPing: Bool
+  let canAuthenticate: Bool
   private(set) var orders: [String] = []
   private(set) var sent: [MessageID] = []
   private(set) var observer: (any TransportObserver)?
@@ -12,17 +13,21 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
   var duringSend: ((Epoch, MessageID) -> [TransportEvent]) = { _, _ in [] }
   var duringOpen: ((Epoch) -> [TransportEvent]) = { _ in [] }
 
-  init(_ loop: ManualLoop, canPing: Bool = true) {
+  init(_ loop: ManualLoop, canPing: Bool = true, canAuthenticate: Bool = true) {
     self.loop = loop
     self.canPing = canPing
+    self.canAuthenticate = canAuthenticate
   }
 
   var eventLoop: any EventLoop { loop }
 
   func admits(_ message: Message) -> Bool { message.text != "unsendable" }
 
-  func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
-    orders.append("open \(epoch) \(endpoint)")
+  func open(
+    _ epoch: Epoch, to endpoint: Endpoint, with credentials: Credentials?,
+    observer: any TransportObserver
+  ) {
+    orders.append("open \(epoch) \(endpoint)\(credentials.map { " with \($0.token)" } ?? "")")
     self.observer = observer
     for event in duringOpen(epoch) { observer.transport(epoch, reports: event) }
   }

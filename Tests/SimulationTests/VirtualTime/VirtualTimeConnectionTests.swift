@@ -28,7 +28,10 @@ private final class TinyTransport: Transport {
     loop.arm(alarm, at: loop.now + .milliseconds(100), actor: VirtualTime.network)
   }
 
-  func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
+  func open(
+    _ epoch: Epoch, to endpoint: Endpoint, with credentials: Credentials?,
+    observer: any TransportObserver
+  ) {
     self.observer = observer
     live = epoch
     let isRefused = refusals > 0

@@ -105,6 +105,13 @@ extension Machine {
     return .accepted
   }
 
+  /// Whether an answer of the credentials provider for this epoch would count.
+  func waitsForCredentials(of epoch: Epoch) -> Bool {
+    if let standby, standby.stage == .authorizing { return standby.epoch == epoch }
+    guard case .waitingForCredentials = state else { return false }
+    return epoch == lastEpoch
+  }
+
   mutating func credentialsAnswered(
     _ epoch: Epoch, _ answer: CredentialsAnswer, into effects: inout Effects
   ) -> Disposition {

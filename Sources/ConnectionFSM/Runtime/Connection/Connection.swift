@@ -17,19 +17,24 @@ public final class Connection: Sendable {
   ///   - policy: The knobs.
   ///   - seed: What random waits are drawn from; nil draws one from the system. Give one to replay.
   ///   - beat: The words of the policy's beat; needed where it has one.
+  ///   - credentials: Who is asked for credentials before each dial; needed where the policy has a
+  ///     ``Policy/credentialsDeadline``, and only there.
   ///   - trace: Called on the loop with every step of the machine, before its effects are
   ///     performed.
   /// - Throws: ``ConnectionError`` if the policy asks for what the transport cannot do.
   public init(
     _ transport: sending any Transport, policy: Policy, seed: UInt64? = nil,
-    beat: BeatMessage? = nil,
+    beat: BeatMessage? = nil, credentials: CredentialsProvider? = nil,
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
     if let heartbeat = policy.heartbeat, !heartbeat.isServerDriven, !transport.canPing {
       throw .heartbeatNeedsPing
     }
-    if policy.sessionDeadline != nil || policy.credentialsDeadline != nil {
-      throw .stageNeedsProvider
+    if policy.sessionDeadline != nil { throw .stageNeedsProvider }
+    if policy.credentialsDeadline != nil, credentials == nil { throw .credentialsNeedProvider }
+    if credentials != nil {
+      if policy.credentialsDeadline == nil { throw .providerNeedsDeadline }
+      if !transport.canAuthenticate { throw .credentialsNeedAuthentication }
     }
     if let expected = policy.beat {
       guard let beat else { throw .beatNeedsMessage }
@@ -38,7 +43,7 @@ public final class Connection: Sendable {
     loop = transport.eventLoop
     driver = Driver(
       transport: transport, policy: policy, seed: seed ?? Self.systemSeed(), beat: beat,
-      trace: trace)
+      credentials: credentials, trace: trace)
   }
 
   /// The only use of the system's generator: two clients of one server must not share a seed.
@@ -194,8 +199,14 @@ extension Connection {
 public enum ConnectionError: Error, CustomStringConvertible, Sendable {
   /// The policy has a heartbeat and the transport cannot ping.
   case heartbeatNeedsPing
-  /// The policy has a session or a credentials stage, and nobody to answer for it.
+  /// The policy has a session stage, and nobody to answer for it.
   case stageNeedsProvider
+  /// The policy waits for credentials, and nobody gives any.
+  case credentialsNeedProvider
+  /// There is a provider of credentials, and the policy does not say how long it may take.
+  case providerNeedsDeadline
+  /// There is a provider of credentials, and the transport cannot take any to its peer.
+  case credentialsNeedAuthentication
   /// The policy has a beat, and nobody said what is sent.
   case beatNeedsMessage
   /// The policy waits for the answer to a beat, and nobody said what it looks like.
@@ -207,8 +218,16 @@ public enum ConnectionError: Error, CustomStringConvertible, Sendable {
       "the policy has a heartbeat, but the transport cannot ping: give the protocol a ping, let "
         + "the server drive the heartbeat, or set it to nil"
     case .stageNeedsProvider:
-      "the policy has a session or credentials deadline, but the connection has nobody to ask: "
-        + "set both to nil"
+      "the policy has a session deadline, but the connection has nobody to ask: set it to nil"
+    case .credentialsNeedProvider:
+      "the policy has a credentials deadline, but nobody gives credentials: give the connection a "
+        + "provider, or set credentialsDeadline to nil"
+    case .providerNeedsDeadline:
+      "the connection has a provider of credentials, but the policy has no time for it: set "
+        + "credentialsDeadline"
+    case .credentialsNeedAuthentication:
+      "the connection has a provider of credentials, but the transport has no place for them: give "
+        + "the protocol one, or the connection no provider"
     case .beatNeedsMessage:
       "the policy has a beat, but nobody says what is sent: give the connection a beat message"
     case .beatNeedsAnswer:

@@ -23,6 +23,7 @@ final class Driver: @unchecked Sendable {
   /// driver arms anew then, so that traffic which keeps moving a deadline costs no timer work.
   private var armedAt: Instant?
 
+  @exclusivity(unchecked) private var desk: CredentialsDesk?
   private let beat: BeatMessage?
   /// The number of the last beat, which its answer answers.
   private var lastBeat: UInt32 = 0
@@ -47,13 +48,14 @@ final class Driver: @unchecked Sendable {
 
   init(
     transport: any Transport, policy: Policy, seed: UInt64, beat: BeatMessage?,
-    trace: ((TraceRecord) -> Void)?
+    credentials: CredentialsProvider?, trace: ((TraceRecord) -> Void)?
   ) {
     machine = Machine(policy: policy, seed: seed)
     loop = transport.eventLoop
     self.transport = transport
     payloads = PayloadStore(laneCount: policy.lanes.count)
     self.beat = beat
+    desk = credentials.map { CredentialsDesk($0) }
     self.trace = trace
   }
 }
@@ -160,6 +162,7 @@ extension Driver {
       if let record { disposed(record.disposition) }
     }
     if !effects.isEmpty { perform() }
+    if let asked = desk?.asks, !machine.waitsForCredentials(of: asked) { desk?.stopAsking() }
     rearm()
     isBusy = false
     if let record { trace?(record) }
@@ -210,13 +213,17 @@ extension Driver {
       switch effect {
       case .openTransport(let epoch, _):
         // A machine dials only what it was told to connect to, and connect set the endpoint.
-        if let endpoint { transport.open(epoch, to: endpoint, observer: self) }
+        if let endpoint {
+          let credentials = desk?.take(for: epoch)
+          transport.open(epoch, to: endpoint, with: credentials, observer: self)
+        }
       case .closeTransport(let epoch): transport.close(epoch)
       case .abortTransport(let epoch): transport.abort(epoch)
       case .sendPing(let epoch, let number): transport.ping(number, on: epoch)
       case .transmit(let epoch, let range): transmit(range, on: epoch)
       case .settle(let range, let outcome): settle(range, outcome)
-      case .ended:
+      case .ended(let epoch, let cause):
+        desk?.ended(epoch, wereRefused: blamesCredentials(cause))
         // Whatever the first cause was: the link whose end close() waits for is gone.
         if !closing.isEmpty, machine.phase != .closing {
           owed.append { [unowned self] in finishClosing() }
@@ -226,8 +233,10 @@ extension Driver {
         guard let beat else { preconditionFailure("Connection.init admits no beat without words") }
         lastBeat = number
         transport.send(beat.payload(), id: nil, on: epoch, more: false)
-      case .requestCredentials, .startSession:
-        preconditionFailure("Connection.init admits no policy with these stages")
+      case .requestCredentials(let epoch):
+        desk?.ask(for: epoch, on: loop) { [weak self] in self?.credentialsAnswered(epoch, $0) }
+      case .startSession:
+        preconditionFailure("Connection.init admits no policy with a session stage")
       }
     }
   }
@@ -254,6 +263,26 @@ extension Driver {
 }
 
 // MARK: What the outside reports
+
+extension Driver {
+  private func blamesCredentials(_ cause: Cause) -> Bool {
+    machine.policy.verdict(on: cause, in: Circumstances()).refreshesCredentials
+  }
+
+  private func credentialsAnswered(_ epoch: Epoch, _ result: Result<Credentials?, any Error>) {
+    let answer: CredentialsAnswer
+    switch result {
+    case .success(let credentials?):
+      desk?.hold(credentials)
+      answer = .available
+    case .success(nil): answer = .refused
+    case .failure: answer = .unavailable
+    }
+    submit(.credentials(epoch, answer))
+    // It came too late, and no link took it.
+    desk?.hold(nil)
+  }
+}
 
 extension Driver: TransportObserver {
   func transport(_ epoch: Epoch, reports event: TransportEvent) {

@@ -18,6 +18,9 @@ public struct Message: Sendable {
   /// How many bytes it took on the wire, header and all, before decompression; 0 for one that did
   /// not arrive by a wire.
   public var wireLength: Int
+  /// More of the same message follows, as the next one from this link: it is delivered in pieces.
+  /// Only protocols that were told to do so deliver such; none sends them.
+  public var isContinued = false
 
   /// Makes a message from bytes.
   public init(bytes: [UInt8], kind: Kind = .binary, wireLength: Int = 0) {
@@ -36,6 +39,6 @@ public struct Message: Sendable {
 extension Message: Equatable {
   /// Whether both say the same; how one travelled is no part of that.
   public static func == (left: Message, right: Message) -> Bool {
-    left.kind == right.kind && left.bytes == right.bytes
+    left.kind == right.kind && left.bytes == right.bytes && left.isContinued == right.isContinued
   }
 }

@@ -2,25 +2,36 @@
 ///
 /// Like the machine it owns no clock and no socket, so that the same code runs over a socket, over
 /// a simulated stream and under a fuzzer. One engine serves one link.
+///
+/// What is asked with every message is declared as mutating, though it changes nothing: who knows
+/// an engine by this protocol alone would have to copy it otherwise.
 public protocol ProtocolEngine {
   /// Whether ``ping(_:into:)`` does anything.
   var canPing: Bool { get }
 
+  /// Whether ``authenticate(with:)`` does anything.
+  var canAuthenticate: Bool { get }
+
   /// When ``deadlineReached(at:into:)`` is wanted; nil while the engine waits for nothing.
-  var nextDeadline: Instant? { get }
+  var nextDeadline: Instant? { mutating get }
 
   /// The error behind the cause of its failure, with the place; nil if the cause says all.
   var diagnosis: (any Error)? { get }
 
   /// How many messages it was given and has not written whole. An engine that writes each message
   /// at once has none, ever.
-  var backlog: Int { get }
+  var backlog: Int { mutating get }
 
   /// Whether ``writeOn(into:)`` is wanted.
-  var hasMore: Bool { get }
+  var hasMore: Bool { mutating get }
 
   /// Whether the protocol can carry the message.
   func admits(_ message: Message) -> Bool
+
+  /// Takes what proves to the peer who is asking, once and before `start`; not called where the
+  /// connection has no provider of credentials. An engine refuses with `failed`, at its start, what
+  /// it cannot write.
+  mutating func authenticate(with credentials: Credentials)
 
   /// The stream is connected, for the first time or after a `redirected`. An engine without a
   /// handshake answers with `opened`.
@@ -56,6 +67,8 @@ public protocol ProtocolEngine {
 
 extension ProtocolEngine {
   public var diagnosis: (any Error)? { nil }
+  public var canAuthenticate: Bool { false }
+  public mutating func authenticate(with credentials: Credentials) {}
   public var backlog: Int { 0 }
   public var hasMore: Bool { false }
   public mutating func writeOn(into output: inout EngineOutput) {}

@@ -11,6 +11,10 @@ public protocol Transport: AnyObject {
   /// heartbeat.
   var canPing: Bool { get }
 
+  /// Whether it takes credentials to its peer; without it a connection may have no provider of
+  /// them.
+  var canAuthenticate: Bool { get }
+
   /// What has passed over all links so far; nothing for a transport that does not count.
   var traffic: Traffic { get }
 
@@ -19,7 +23,11 @@ public protocol Transport: AnyObject {
   func admits(_ message: Message) -> Bool
 
   /// Dials, and reports to the observer as this epoch: `opened`, or `failed` with the cause.
-  func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver)
+  ///
+  /// The credentials are for this link alone; there are none where the connection has no provider.
+  func open(
+    _ epoch: Epoch, to endpoint: Endpoint, with credentials: Credentials?,
+    observer: any TransportObserver)
 
   /// Sends a message on an open link. Reports `written` when the stream took its last byte;
   /// of a TLS stream at most one record may then still wait for the system.
@@ -38,6 +46,7 @@ public protocol Transport: AnyObject {
 }
 
 extension Transport {
+  public var canAuthenticate: Bool { false }
   public var traffic: Traffic { Traffic() }
 }
 

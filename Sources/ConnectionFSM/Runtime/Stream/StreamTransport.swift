@@ -39,11 +39,18 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
 
   public var canPing: Bool { model.canPing }
 
+  public var canAuthenticate: Bool { model.canAuthenticate }
+
   public func admits(_ message: Message) -> Bool { model.admits(message) }
 
-  public func open(_ epoch: Epoch, to endpoint: Endpoint, observer: any TransportObserver) {
+  public func open(
+    _ epoch: Epoch, to endpoint: Endpoint, with credentials: Credentials?,
+    observer: any TransportObserver
+  ) {
+    var engine = makeEngine()
+    if let credentials { engine.authenticate(with: credentials) }
     let link = StreamLink<Dialer.Stream, Engine>(
-      epoch: epoch, engine: makeEngine(), loop: dialer.eventLoop, buffer: buffer,
+      epoch: epoch, engine: engine, loop: dialer.eventLoop, buffer: buffer,
       meter: meter, observer: observer)
     link.whenOver = { [weak self] in self?.forget(epoch) }
     if let diagnosed { link.diagnosed = { diagnosed(epoch, $0) } }
