@@ -33,7 +33,8 @@ extension Preset where Framing == WebSocketEngine {
   /// ever (B4.12). Its clients return in step, as in the article.
   ///
   /// For header fields, compression, other limits or credentials give it options of your own:
-  /// `preset.framing = WebSocketEngine(options)`.
+  /// `preset.framing = WebSocketEngine(options)`. Credentials need a policy with a deadline for
+  /// them, too.
   /// - Parameters:
   ///   - url: Where the server is; connect to its `endpoint`.
   ///   - readsBinaryAsText: Whether binary messages that are UTF-8 arrive as text, as in the

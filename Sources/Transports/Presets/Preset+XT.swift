@@ -18,7 +18,8 @@ extension Preset where Framing == WebSocketEngine {
   /// (B0.8), as in the article; a message that arrives may have 1 MiB, not 256.
   ///
   /// For header fields, compression, other limits or credentials give it options of your own:
-  /// `preset.framing = WebSocketEngine(options)`, with the same `login`.
+  /// `preset.framing = WebSocketEngine(options)`, with the same `login`. Credentials need a policy
+  /// with a deadline for them, too.
   /// - Parameters:
   ///   - url: Where the server is; connect to its `endpoint`.
   ///   - sid: Whose session it is; the login is made of it.

@@ -42,17 +42,19 @@ extension Connection {
   ///   - preset: Policy, framing and beat.
   ///   - dialer: Makes the streams.
   ///   - seed: What random waits are drawn from; nil draws one from the system.
+  ///   - credentials: Who is asked for credentials before each dial; needed where the policy has a
+  ///     `credentialsDeadline`, and only there.
   ///   - diagnosed: Called on the loop with the error behind the cause of a failed link.
   ///   - trace: Called on the loop with every step of the machine.
   /// - Throws: ``ConnectionError`` if the policy asks for what the framing cannot do.
   public convenience init<Framing: ProtocolEngine & Sendable, Dialer: ByteStreamDialer>(
     _ preset: Preset<Framing>, over dialer: sending Dialer, seed: UInt64? = nil,
+    credentials: CredentialsProvider? = nil,
     diagnosed: (@Sendable (Epoch, any Error) -> Void)? = nil,
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
     try self.init(
       preset.transport(over: dialer, diagnosed: diagnosed), policy: preset.policy, seed: seed,
-      beat: preset.beat,
-      trace: trace)
+      beat: preset.beat, credentials: credentials, trace: trace)
   }
 }

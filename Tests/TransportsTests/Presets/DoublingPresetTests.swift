@@ -113,6 +113,23 @@ extension RealSockets {
       }
     }
 
+    @Test("F21, I16: a preset takes a provider of credentials, if its policy has the time for it")
+    func credentials() throws {
+      let loop = try SocketEventLoop()
+      defer { loop.stop() }
+      let url = try WebSocketURL("ws://127.0.0.1:1/quotes")
+      var preset = try Preset.doubling(url)
+      let provider = CredentialsProvider { _ in nil }
+      #expect(throws: ConnectionError.providerNeedsDeadline) {
+        try Connection(preset, over: TCPDialer(loop: loop), credentials: provider)
+      }
+      preset.policy = try Policy(heartbeat: nil, credentialsDeadline: .seconds(5))
+      preset.framing = WebSocketEngine(try WebSocketOptions(url, authorization: .header()))
+      #expect(throws: Never.self) {
+        try Connection(preset, over: TCPDialer(loop: loop), credentials: provider)
+      }
+    }
+
     @Test("F48, B4.10: the two callbacks hear texts, and when the link opens and ends, in order")
     func callbacks() async throws {
       let server = Mirror()
