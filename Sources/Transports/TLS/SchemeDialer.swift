@@ -1,11 +1,11 @@
 #if os(Linux)
   public import ConnectionFSM
 
-  /// Dials with TLS or without it, as the endpoint's scheme says: `tls`, or anything that the dialer
+  /// Dials with TLS or without it, as the endpoint's scheme says: `tls`, or one that the dialer
   /// below knows.
   ///
-  /// For links that do not know beforehand which of both they need, as a WebSocket that is redirected
-  /// from `ws` to `wss`.
+  /// For links that do not know beforehand which of both they need, as a WebSocket that is
+  /// redirected from `ws` to `wss`.
   public final class SchemeDialer<Base: ByteStreamDialer>: ByteStreamDialer {
     private let plain: Base
     private let secure: TLSDialer<Base>

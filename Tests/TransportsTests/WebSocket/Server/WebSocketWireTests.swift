@@ -127,7 +127,7 @@ extension RealSockets {
     }
 
     @Test(
-      "F23, I21: of pings that flood in while nobody reads the answers only the latest is sure of one"
+      "F23, I21: of pings that flood in while nobody reads the answers the latest has one"
     )
     func flood() async throws {
       let count = 200_000
