@@ -12,8 +12,8 @@ private func judge(_ pieces: [ArraySlice<UInt8>]) -> (isGood: Bool, isWhole: Boo
   return (isGood, isGood && validator.isAtBoundary)
 }
 
-/// The standard library's opinion, by every split; and a text that is good so far becomes valid with
-/// a few bytes more.
+/// The standard library's opinion, by every split; and a text that is good so far becomes valid
+/// with a few bytes more.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> Int32 {
   var draw = Draw(start, count)
