@@ -35,7 +35,7 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   @exclusivity(unchecked) private var isFull = false
   @exclusivity(unchecked) private var isFinishing = false
   /// The engine has said that the end is near.
-  @exclusivity(unchecked) private var isLeaving = false
+  @exclusivity(unchecked) package private(set) var isLeaving = false
   @exclusivity(unchecked) private var isSettling = false
   @exclusivity(unchecked) private var armedAt: Instant?
 
@@ -148,7 +148,7 @@ extension StreamLink: ByteStreamObserver {
         return settle()
       case .failed(let cause):
         if isLeaving {
-          engine.receiveEnd(at: loop.now, into: &output)
+          endUnheard()
         } else {
           verdict = .failed(cause)
         }
@@ -156,6 +156,10 @@ extension StreamLink: ByteStreamObserver {
       }
     }
   }
+
+  /// How the link ends is known already; the stream broke while we waited for the peer's own end,
+  /// as it does under a peer that closes with bytes of ours unread.
+  private func endUnheard() { engine.receiveEnd(at: loop.now, into: &output) }
 
   private func read(from stream: Stream) -> ReadResult {
     var bytes = buffer.bytes.mutableBytes
@@ -216,6 +220,10 @@ extension StreamLink {
       // The rest in the next turn.
       armedAt = loop.now
       return loop.arm(self, at: armedAt)
+    }
+    if writeFailure != nil, isLeaving, verdict == nil {
+      endUnheard()
+      report(&budget)
     }
     if let verdict { return end(verdict) }
     if let writeFailure { return end(.failed(writeFailure)) }
@@ -297,12 +305,6 @@ extension StreamLink {
         meter.sent(byteCount: count)
       case .wouldBlock:
         isFull = true
-        return reportWritten()
-      case .failed where isLeaving:
-        // Nobody is left to hear our last words. What the engine has said stands (I8): a peer that
-        // closes in order and then resets, or leaves TLS without a word, has closed in order.
-        isFull = true
-        engine.receiveEnd(at: loop.now, into: &output)
         return reportWritten()
       case .failed(let cause):
         writeFailure = cause
