@@ -19,8 +19,8 @@ public struct WebSocketCompression: Hashable, Sendable {
   /// Chooses how to compress.
   /// - Parameters:
   ///   - level: 0 to 9. 6 is zlib's own choice between time and size.
-  ///   - threshold: 0 or more. A deflated message costs some microseconds at both ends, and short
-  ///     ones gain next to nothing: the default of 64 bytes.
+  ///   - threshold: 0 or more. To deflate a message costs microseconds, and one below the default of
+  ///     64 bytes saves less than the headers of its packet are long.
   ///   - clientWindowBits: 9 to 15. RFC 7692 knows 8, too, which zlib cannot deflate with. A server
   ///     may ask for less.
   ///   - serverWindowBits: 9 to 15, or nil for whatever the server likes. A smaller window spares
