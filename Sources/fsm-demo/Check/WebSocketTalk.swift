@@ -1,4 +1,4 @@
-package import ConnectionFSM
+import ConnectionFSM
 package import NetSim
 import Transports
 
