@@ -44,7 +44,7 @@ struct DemoTests {
       (["--colour"], "there is no option “--colour”"),
       (["connect"], "name an endpoint"),
       (["connect", "tcp://h"], "names no port"),
-      (["connect", "ws://h:1"], "there is no “ws” here"),
+      (["connect", "ftp://h:1"], "there is no “ftp” here"),
       (["connect", "tcp://h:1", "--lane", "x"], "there are at-most-once, at-least-once"),
       (["serve", "tcp://127.0.0.1:0", "--mute", "--refuse"], "one way to misbehave"),
       (["serve", "tcp://127.0.0.1:0", "--slow", "0"], "--slow “0” is no whole number"),

@@ -71,8 +71,7 @@ extension LinkWatch {
     guard after == before - 1, before == waiting.count else {
       return log.fail(
         Violation(
-          "I11", "of \(waiting.count) in the backlog \(before) were left, and \(after) after a part"
-        ))
+          "I11", "of \(waiting.count) in the backlog \(before) were left, then \(after)"))
     }
     if case let id?? = waiting.popFirst() { ends[id] = produced }
   }

@@ -88,7 +88,8 @@ extension ServerConnection {
       end("closed by the peer" + (code.map { " with code \($0.rawValue)" } ?? ""))
     case .failed(let cause): end("\(cause)")
     case .writabilityChanged(let isWritable):
-      isBlocked = !isWritable
+      // A link that ends takes nothing more, and yet has to hear the peer's end.
+      isBlocked = !isWritable && !link.isLeaving
       backlog = 0
       adjustReading()
     case .opened, .received, .pong, .written, .acknowledged, .viabilityChanged, .drainRequested,

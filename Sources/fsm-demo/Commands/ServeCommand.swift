@@ -5,7 +5,7 @@ import Transports
 /// A server that can misbehave on purpose.
 struct ServeCommand: Command {
   static let name = "serve"
-  static let summary = "A server of lines, frames or a chat, which can misbehave on purpose"
+  static let summary = "A server of lines, frames, chat or WebSocket, which can misbehave"
   static let help = Help.serve
 
   private let address: PeerAddress
@@ -14,16 +14,31 @@ struct ServeCommand: Command {
   private let isBare: Bool
   private let key: String?
   private let compresses: Bool
+  private let webSocket: WebSocketService
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
+    var rest = arguments
+    // What an option says is not the endpoint.
+    for option in Self.valued { _ = try rest.values(of: option) }
+    try arguments.refuseIdleOptions(at: try rest.peerAddress(serves: true))
     let found = try Self.fault(&arguments)
     fault = found?.fault ?? .none
     isBare = arguments.flag("--bare")
     key = try arguments.value(of: "--xor")
     compresses = arguments.flag("--gzip")
+    webSocket = try WebSocketService(&arguments)
     address = try arguments.peerAddress(serves: true)
-    behaviour = found?.words ?? Self.words(for: address.speech)
+    guard found == nil || webSocket.behaviour == nil else {
+      throw arguments.usage("one way to misbehave at a time")
+    }
+    behaviour = found?.words ?? webSocket.behaviour ?? Self.words(for: address.speech)
   }
+
+  /// The options that have a value.
+  private static let valued = [
+    "--reset-after", "--slow", "--poison", "--xor", "--protocol", "--header", "--answer", "--close",
+    "--fault", "--at",
+  ]
 
   private static func words(for speech: PeerAddress.Speech) -> String {
     switch speech {
@@ -31,6 +46,7 @@ struct ServeCommand: Command {
     case .raw: "sends every byte back"
     case .wg: "sends every object back"
     case .chat: "runs a chat"
+    case .webSocket: "sends every message back"
     }
   }
 
@@ -95,6 +111,8 @@ struct ServeCommand: Command {
       case .chat:
         return await serve(
           try ChatServerFraming(isBare: isBare), ChatProgram(isBare: isBare), on: loop)
+      case .webSocket:
+        return await serve(WebSocketServerEngine(webSocket.options), EchoProgram(), on: loop)
       }
     } catch {
       return error
@@ -109,7 +127,7 @@ struct ServeCommand: Command {
       Console.print(text.note(words(for: event), at: loop.now))
     }
     #if os(Linux)
-      if address.endpoint.scheme == "tls" {
+      if address.isSecure {
         do throws(TLSError) {
           let identity = try ThrowawayIdentity(host: address.endpoint.host)
           let server = Server<TLSStream<TCPStream>, Framing>(
@@ -159,6 +177,7 @@ struct ServeCommand: Command {
       case .line: "line"
       case .wg: "wg"
       case .chat: "chat"
+      case .webSocket: address.isSecure ? "wss" : "ws"
       }
     return Endpoint(scheme: scheme, host: endpoint.host, port: port)
   }
@@ -173,8 +192,9 @@ struct ServeCommand: Command {
       if let key { words += " --xor \(key)" }
       if compresses { words += " --gzip" }
     case .chat: words += " --name ann" + (isBare ? " --bare" : "")
+    case .webSocket: return webSocket.hint
     }
-    return words + (address.endpoint.scheme == "tls" ? " --tls" : "")
+    return words + (address.isSecure ? " --tls" : "")
   }
 
   private func words(for event: ServerEvent) -> String {
@@ -203,6 +223,16 @@ struct ServeCommand: Command {
     guard getrlimit(files, &limit) == 0 else { return }
     limit.rlim_cur = limit.rlim_max
     setrlimit(files, &limit)
+  }
+}
+
+extension ArgumentList {
+  /// Objects to options that mean nothing for what is spoken at this address.
+  fileprivate func refuseIdleOptions(at address: PeerAddress) throws(Failure) {
+    try refuse(["--xor", "--gzip"], unless: address.speech == .wg, isFor: "wg")
+    try refuse(["--bare"], unless: address.speech == .chat, isFor: "chat")
+    try refuse(
+      WebSocketService.optionNames, unless: address.isWebSocket, isFor: "ws and wss")
   }
 }
 

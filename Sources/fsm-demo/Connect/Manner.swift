@@ -7,6 +7,7 @@ enum Manner {
   case line(Preset<DelimiterFraming>)
   case wg(Preset<SevenByteFraming>)
   case chat(Preset<ChatFraming>)
+  case webSocket(Preset<WebSocketEngine>)
 
   enum Lane: String, CaseIterable {
     case atMostOnce = "at-most-once"
@@ -16,7 +17,11 @@ enum Manner {
   }
 
   /// Reads the options that belong to what is spoken.
-  init(_ arguments: inout ArgumentList, speaking speech: PeerAddress.Speech) throws(Failure) {
+  /// - Parameter notice: Hears what a WebSocket tells beside its messages, on the loop.
+  init(
+    _ arguments: inout ArgumentList, speaking speech: PeerAddress.Speech,
+    notice: @escaping @Sendable (WebSocketNotice) -> Void
+  ) throws(Failure) {
     do {
       switch speech {
       case .echo, .raw:
@@ -31,6 +36,9 @@ enum Manner {
         }
         self = .chat(
           try .streamChat(try ChatLogin(name: name), isBare: arguments.flag("--bare")))
+      case .webSocket(let url):
+        guard let url else { throw arguments.usage("there is no URL to connect to") }
+        self = .webSocket(try Self.webSocket(&arguments, at: url, notice))
       }
     } catch let failure as Failure {
       throw failure
@@ -47,17 +55,34 @@ enum Manner {
       legacyPeer: arguments.flag("--legacy"))
   }
 
-  private static func echo() throws -> Preset<DelimiterFraming> {
-    let policy = try Policy(
+  private static func webSocket(
+    _ arguments: inout ArgumentList, at url: WebSocketURL,
+    _ notice: @escaping @Sendable (WebSocketNotice) -> Void
+  ) throws -> Preset<WebSocketEngine> {
+    let redirects: Int? = try arguments.number(of: "--redirects", in: 0...20)
+    let options = try WebSocketOptions(
+      url, headers: try arguments.headers(), subprotocols: try arguments.values(of: "--protocol"),
+      compression: arguments.flag("--compress") ? try WebSocketCompression() : nil,
+      redirectLimit: redirects ?? 0, notice: notice)
+    // Nothing acknowledges a message, so that one is never sent twice.
+    let policy = try policy(lanes: [ConnectionFSM.Lane(.atMostOnce, timeToLive: nil)])
+    return Preset(policy: policy, framing: WebSocketEngine(options))
+  }
+
+  private static func policy(lanes: [ConnectionFSM.Lane]) throws -> Policy {
+    try Policy(
       connectDeadline: .seconds(5), closeDeadline: .seconds(3),
       backoff: Backoff(
         first: .seconds(1), base: .seconds(1), cap: .seconds(10), stability: .seconds(5)),
       minimumDialSpacing: .milliseconds(500),
-      heartbeat: Heartbeat(interval: .seconds(15), timeout: .seconds(5)),
-      lanes: [
-        ConnectionFSM.Lane(.atMostOnce, timeToLive: nil),
-        ConnectionFSM.Lane(.atLeastOnce, timeToLive: nil),
-      ])
+      heartbeat: Heartbeat(interval: .seconds(15), timeout: .seconds(5)), lanes: lanes)
+  }
+
+  private static func echo() throws -> Preset<DelimiterFraming> {
+    let policy = try policy(lanes: [
+      ConnectionFSM.Lane(.atMostOnce, timeToLive: nil),
+      ConnectionFSM.Lane(.atLeastOnce, timeToLive: nil),
+    ])
     let framing = try DelimiterFraming(
       delimiter: .lf, maximumLength: ConnectSession.lineLengthLimit, acknowledgement: .echo,
       pingLine: Array("ping".utf8))

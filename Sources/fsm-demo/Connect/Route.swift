@@ -8,13 +8,15 @@ struct Route: Sendable {
   private let environment: ProxyEnvironment?
   #if os(Linux)
     private let tls: TLSConfiguration
+    /// Of a proxy over TLS: pins, certificate and name are for the peer alone.
+    private let proxyTLS: TLSConfiguration
   #endif
 
   /// Reads `--proxy`, `--ca`, `--pin`, `--cert` and `--server-name`.
   init(_ arguments: inout ArgumentList) throws(Failure) {
     (proxy, environment) = try Self.proxies(&arguments)
     #if os(Linux)
-      tls = try Self.configuration(&arguments)
+      (tls, proxyTLS) = try Self.configurations(&arguments)
     #endif
   }
 
@@ -33,10 +35,12 @@ struct Route: Sendable {
   }
 
   #if os(Linux)
-    private static func configuration(
+    private static func configurations(
       _ arguments: inout ArgumentList
-    ) throws(Failure) -> TLSConfiguration {
-      let authorities = try arguments.value(of: "--ca")
+    ) throws(Failure) -> (TLSConfiguration, ofProxy: TLSConfiguration) {
+      let authorities = try arguments.value(of: "--ca").map { file in
+        TLSConfiguration.Trust.authorities(.file(file))
+      }
       let pins = try arguments.values(of: "--pin")
       let identity = try arguments.value(of: "--cert").map { file in
         TLSIdentity(certificates: .file(file), key: .file(file))
@@ -45,10 +49,11 @@ struct Route: Sendable {
       do throws(TLSError) {
         var keys: Set<PublicKeyPin> = []
         for pin in pins { keys.insert(try PublicKeyPin(pin)) }
-        let trust: TLSConfiguration.Trust =
-          authorities.map { .authorities(.file($0)) } ?? (keys.isEmpty ? .system : .pinsAlone)
-        return try TLSConfiguration(
-          trust: trust, pins: keys, identity: identity, serverName: name)
+        let trust = authorities ?? (keys.isEmpty ? .system : .pinsAlone)
+        return (
+          try TLSConfiguration(trust: trust, pins: keys, identity: identity, serverName: name),
+          try TLSConfiguration(trust: authorities ?? .system)
+        )
       } catch {
         throw arguments.usage("\(error)")
       }
@@ -57,22 +62,20 @@ struct Route: Sendable {
 
   /// A connection at rest that goes this way.
   func connection<Framing: ProtocolEngine & Sendable>(
-    _ preset: Preset<Framing>, to endpoint: Endpoint, on loop: SocketEventLoop, seed: UInt64,
+    _ preset: Preset<Framing>, on loop: SocketEventLoop, seed: UInt64,
     diagnosed: @escaping @Sendable (Epoch, any Error) -> Void,
     trace: @escaping @Sendable (TraceRecord) -> Void
   ) throws(ConnectionError) -> Connection {
     let (proxy, environment) = (proxy, environment)
-    let streams = ProxyDialer(TCPDialer(loop: loop)) { endpoint in
-      proxy ?? environment?.proxy(for: endpoint)
-    }
+    let choose = { (endpoint: Endpoint) in proxy ?? environment?.proxy(for: endpoint) }
     #if os(Linux)
-      if endpoint.scheme == "tls" {
-        return try Connection(
-          preset, over: TLSDialer(streams, configuration: tls), seed: seed, diagnosed: diagnosed,
-          trace: trace)
-      }
+      // TLS to the proxy, if that wants it, and TLS through it to the peer.
+      let streams = SchemeDialer(TCPDialer(loop: loop), configuration: proxyTLS)
+      let dialer = SchemeDialer(ProxyDialer(streams, choosing: choose), configuration: tls)
+    #else
+      let dialer = ProxyDialer(TCPDialer(loop: loop), choosing: choose)
     #endif
     return try Connection(
-      preset, over: streams, seed: seed, diagnosed: diagnosed, trace: trace)
+      preset, over: dialer, seed: seed, diagnosed: diagnosed, trace: trace)
   }
 }

@@ -12,7 +12,13 @@ struct ArgumentList {
     operands = Array(words[end...].dropFirst())
   }
 
-  /// Whether an option without a value is there.
+  /// Whether an option is there, with a value or without.
+  func contains(_ name: String) -> Bool {
+    words.contains { $0 == name || $0.hasPrefix(name + "=") }
+  }
+
+  /// Takes an option without a value.
+  /// - Returns: Whether it was there.
   mutating func flag(_ name: String) -> Bool {
     guard words.contains(name) else { return false }
     words.removeAll { $0 == name }

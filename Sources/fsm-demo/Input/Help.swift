@@ -27,7 +27,7 @@ enum Help {
       """
   }
 
-  private static let trace = """
+  static let trace = """
     How to read a trace:
       time     seconds since the start; virtual in simulations
       input    what happened; #3 is the third attempt, 0:7 the seventh message of lane 0,
@@ -103,76 +103,6 @@ enum Help {
 
     Exit status: 0 it went as it says; 1 it did not; 65 the file is no scenario; 66 it cannot
     be read; 74 the output cannot be written.
-
-    \(trace)
-    """
-
-  static let serve = """
-    Usage: fsm-demo serve ENDPOINT [OPTION...] [FAULT]
-
-    Sends back what comes, or runs a chat, and logs connections and messages. HOST is a numeric
-    address; port 0 takes any that is free and prints it. Ends with Ctrl-C.
-
-      tcp://HOST:PORT    lines that end with LF, each sent back
-      tls://HOST:PORT    the same over TLS, with a certificate made for this run
-      unix:///PATH       the same over a socket in the file system
-      line://HOST:PORT   lines that end with CRLF, each sent back but “longConnect”
-      wg://HOST:PORT     JSON in frames with a 7-byte header, each sent back [--xor KEY] [--gzip]
-      chat://HOST:PORT   iam:NAME and msg:TEXT lines [--bare: what a read brings is a line]
-      raw://HOST:PORT    bytes, each sent back
-
-      --tls              TLS for line, wg, chat and raw
-
-      --refuse           refuse every dial
-      --accept-and-drop  accept every dial and drop it at once
-      --mute             read and never answer: a dead peer that TCP does not notice
-      --reset-after N    reset each connection at its message N
-      --half-close       answer one message, then say no more (FIN) and go on reading
-      --slow MS          answer each message so many milliseconds late
-      --poison HEX       answer the first message with these bytes, as they are
-
-      fsm-demo serve tcp://127.0.0.1:7000
-      fsm-demo serve chat://127.0.0.1:7000 --tls
-      fsm-demo serve wg://127.0.0.1:7000 --poison 00000003
-    """
-
-  static let connect = """
-    Usage: fsm-demo connect ENDPOINT [OPTION...] [--seed N] [--format text|jsonl]
-
-    Connects over a real socket, shows each step as it happens, sends standard input line by
-    line, and says how each line ended.
-
-      tcp://HOST:PORT  lines; the peer must send each back, which acknowledges it, as fsm-demo
-      tls://HOST:PORT  serve does. What is typed without a connection waits and is sent in order.
-      unix:///PATH     After 15 s of silence the line “ping” asks for a sign of life.
-        --lane at-least-once   send again after a loss until it is acknowledged (default)
-        --lane at-most-once    send once: written once the system took it, or in doubt
-      line://HOST:PORT lines that end with CRLF; back at once when the server drops
-        --heartbeat S          the line “longConnect” each so many seconds (default 30)
-      wg://HOST:PORT   JSON objects or arrays, one a line, in frames with a 7-byte header
-        --xor KEY, --gzip      what is done to them; --legacy: a peer that cannot read 64 KiB
-      chat://HOST:PORT a chat
-        --name NAME            who joins; --bare: a server that knows no delimiter
-
-      --tls                  TLS for line, wg and chat
-      --ca FILE              trust these authorities (PEM) instead of the system's
-      --pin sha256/BASE64    trust this public key; without --ca it alone decides
-      --cert FILE            show this certificate; the file has its key as well (PEM)
-      --server-name NAME     whom the certificate must be for, if not HOST
-      --proxy URL            through http://, https:// or socks5://[USER:PASSWORD@]HOST[:PORT];
-                             “env” reads HTTPS_PROXY, ALL_PROXY and NO_PROXY
-      --seed N               what the waits are drawn from (default: drawn from the system)
-      --format jsonl         standard output has the trace for programs, standard error the rest
-
-    The end of the input closes once every line has its end, or after 5 s. Ctrl-C closes politely, a
-    second one at once.
-
-      fsm-demo connect tcp://127.0.0.1:7000
-      seq 1 1000 | fsm-demo connect tcp://127.0.0.1:7000
-      echo '{"name":"Veeco"}' | fsm-demo connect wg://127.0.0.1:7000 --gzip
-
-    Exit status: 0 every line arrived; 1 one did not for certain, or the connection closed for
-    good; 130 interrupted twice.
 
     \(trace)
     """

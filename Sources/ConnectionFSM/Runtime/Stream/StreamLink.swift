@@ -35,7 +35,7 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   @exclusivity(unchecked) private var isFull = false
   @exclusivity(unchecked) private var isFinishing = false
   /// The engine has said that the end is near.
-  @exclusivity(unchecked) private var isLeaving = false
+  @exclusivity(unchecked) package private(set) var isLeaving = false
   @exclusivity(unchecked) private var isSettling = false
   @exclusivity(unchecked) private var armedAt: Instant?
 
@@ -147,11 +147,19 @@ extension StreamLink: ByteStreamObserver {
         engine.receiveEnd(at: loop.now, into: &output)
         return settle()
       case .failed(let cause):
-        verdict = .failed(cause)
+        if isLeaving {
+          endUnheard()
+        } else {
+          verdict = .failed(cause)
+        }
         return settle()
       }
     }
   }
+
+  /// How the link ends is known already; the stream broke while we waited for the peer's own end,
+  /// as it does under a peer that closes with bytes of ours unread.
+  private func endUnheard() { engine.receiveEnd(at: loop.now, into: &output) }
 
   private func read(from stream: Stream) -> ReadResult {
     var bytes = buffer.bytes.mutableBytes
@@ -212,6 +220,10 @@ extension StreamLink {
       // The rest in the next turn.
       armedAt = loop.now
       return loop.arm(self, at: armedAt)
+    }
+    if writeFailure != nil, isLeaving, verdict == nil {
+      endUnheard()
+      report(&budget)
     }
     if let verdict { return end(verdict) }
     if let writeFailure { return end(.failed(writeFailure)) }

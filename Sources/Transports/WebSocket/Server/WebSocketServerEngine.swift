@@ -26,14 +26,15 @@ package struct WebSocketServerEngine: ProtocolEngine, Sendable {
   package var canPing: Bool { true }
 
   package var nextDeadline: Instant? {
-    slowAnswer?.nextDeadline ?? flood.nextDeadline ?? frames?.nextDeadline
+    if awaitsEnd { return nil }
+    return slowAnswer?.nextDeadline ?? flood.nextDeadline ?? frames?.nextDeadline
   }
 
   package var diagnosis: (any Error)? { frames?.diagnosis }
 
   package var backlog: Int { frames?.backlog ?? 0 }
 
-  package var hasMore: Bool { flood.hasMore || frames?.hasMore ?? false }
+  package var hasMore: Bool { !awaitsEnd && (flood.hasMore || frames?.hasMore ?? false) }
 
   package func admits(_ message: Message) -> Bool {
     do throws(FramingError) {
@@ -74,7 +75,7 @@ package struct WebSocketServerEngine: ProtocolEngine, Sendable {
   }
 
   package mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
-    guard frames != nil, !isMute else { return }
+    guard frames != nil, !isMute, !awaitsEnd else { return }
     messages += 1
     guard !speaks(atMessage: messages, into: &output) else { return }
     frames?.send(message, into: &output)
@@ -89,7 +90,7 @@ package struct WebSocketServerEngine: ProtocolEngine, Sendable {
   }
 
   package mutating func close(at now: Instant, into output: inout EngineOutput) {
-    guard !isOver, !hasClosed else { return }
+    guard !isOver, !hasClosed, !awaitsEnd else { return }
     guard frames == nil else {
       frames?.close(into: &output)
       return
@@ -207,24 +208,33 @@ extension WebSocketServerEngine {
   private mutating func take(
     _ bytes: UnsafeRawBufferPointer, at now: Instant, into output: inout EngineOutput
   ) {
+    guard !awaitsEnd else { return }
     let (written, heard) = (output.bytes.count, output.events.count)
     frames?.receive(bytes, at: now, into: &output)
-    // Nothing follows a close, and so no second one.
-    if hasClosed { output.bytes.removeSubrange(written...) }
-    guard output.events.count > heard, case .closed = output.events.last else { return }
-    flood = Flood()
+    let isEnding = output.events[heard...].contains(.ending)
+    if isEnding { flood = Flood() }
+    if hasClosed {
+      // Nothing follows a close, and so no second one.
+      if isEnding { frames?.writeOn(into: &output) }
+      output.bytes.removeSubrange(written...)
+    }
+    guard isEnding else { return }
     switch options.fault {
     case .silentAtClose:
       output.bytes.removeSubrange(written...)
-      holdBackEnd(&output)
-    case .openAfterClose: holdBackEnd(&output)
-    case .talkAfterClose: output.bytes += ServerBytes.frame(0x81, "too late".utf8)
+      holdBackEnd(heard, &output)
+    case .openAfterClose:
+      frames?.writeOn(into: &output)
+      holdBackEnd(heard, &output)
+    case .talkAfterClose:
+      frames?.writeOn(into: &output)
+      output.bytes += ServerBytes.frame(0x81, "too late".utf8)
     case .none, .status, .slowAnswer, .endlessAnswer, .speech, .flood, .close: break
     }
   }
 
-  private mutating func holdBackEnd(_ output: inout EngineOutput) {
-    output.events.removeLast()
+  private mutating func holdBackEnd(_ heard: Int, _ output: inout EngineOutput) {
+    output.events.removeSubrange(heard...)
     awaitsEnd = true
   }
 }

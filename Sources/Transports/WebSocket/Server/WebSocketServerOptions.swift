@@ -24,7 +24,6 @@ package struct WebSocketServerOptions: Sendable {
   package init(
     compression: WebSocketCompression? = nil, limits: WebSocketLimits = .standard,
     fields: [HTTPField] = [], fault: WebSocketFault = .none,
-    notice: (@Sendable (WebSocketNotice) -> Void)? = nil,
     decide: @escaping @Sendable (ServerHandshake.Request) -> Decision = { _ in
       .accept(subprotocol: nil)
     }
@@ -33,7 +32,6 @@ package struct WebSocketServerOptions: Sendable {
     self.limits = limits
     self.fields = fields
     self.fault = fault
-    self.notice = notice
     self.decide = decide
   }
 }

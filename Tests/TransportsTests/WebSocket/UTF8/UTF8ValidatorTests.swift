@@ -10,8 +10,8 @@ struct UTF8ValidatorTests {
     String(validating: bytes, as: UTF8.self) != nil
   }
 
-  /// Up to three bytes that make each unfinished scalar whole: of the second ones, 80 does for most,
-  /// 90 after F0, A0 after E0.
+  /// Up to three bytes that make each unfinished scalar whole: of the second ones, 80 does for
+  /// most, 90 after F0, A0 after E0.
   private static let continuations: [[UInt8]] =
     [[]] + [0x80, 0x90, 0xA0].flatMap { [[$0], [$0, 0x80], [$0, 0x80, 0x80]] }
 
