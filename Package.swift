@@ -63,7 +63,8 @@ let package = Package(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
     .testTarget(
-      name: "StreamSimulationTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      name: "StreamSimulationTests",
+      dependencies: ["fsm-demo", "ConnectionFSM", "NetSim", "Transports"],
       resources: [.copy("Fixtures")], swiftSettings: strict),
     .testTarget(
       name: "DemoTests", dependencies: ["fsm-demo", "ConnectionFSM", "NetSim"],

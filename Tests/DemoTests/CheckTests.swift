@@ -175,7 +175,7 @@ struct CheckTests {
       (["--seeds", "9..1"], "--seeds “9..1” ends before it begins"),
       (["--seeds", "0..18446744073709551615"], "is more than can be run"),
       (["--jobs", "0"], "--jobs “0” is no whole number"),
-      (["--profile", "x"], "--profile “x” is unknown; there are machine, connection"),
+      (["--profile", "x"], "--profile “x” is unknown; there are machine, connection, websocket"),
       (["--merge"], "--merge needs the files of summaries"),
       (["--merge", "a", "--seeds", "1"], "--merge runs nothing"),
       (["a"], "“a” is one word too many"),

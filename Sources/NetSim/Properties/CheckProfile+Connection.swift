@@ -10,34 +10,37 @@ extension CheckProfile {
   public static func connection(
     engine: @escaping @Sendable () -> some ProtocolEngine & SendableMetatype
   ) -> CheckProfile {
-    connection(named: "connection", engine: engine, serverEngine: engine)
+    connection(over: .bytes, named: "connection") {
+      try StreamSimulation($0, seed: $0.seed, engine: engine)
+    }
   }
 
-  /// The same in a protocol whose two ends differ.
+  /// The same in a protocol whose two ends differ, or that differs from story to story.
   ///
   /// - Parameters:
+  ///   - level: What its scenarios say that they are played on.
   ///   - name: Its name in summaries.
-  ///   - engine: Makes an engine for the client's end of each link, as ``StreamSimulation`` wants
-  ///     it.
-  ///   - serverEngine: Makes an engine for the server's end.
+  ///   - simulation: Makes the run of a scenario, with the scenario's own seed.
   public static func connection(
-    named name: String, engine: @escaping @Sendable () -> some ProtocolEngine & SendableMetatype,
-    serverEngine: @escaping @Sendable () -> some ProtocolEngine & SendableMetatype
+    over level: Scenario.Level, named name: String,
+    _ simulation: @escaping @Sendable (Scenario) throws -> StreamSimulation
   ) -> CheckProfile {
-    let simulation: @Sendable (Scenario) throws -> StreamSimulation = {
-      try StreamSimulation($0, seed: $0.seed, engine: engine, serverEngine: serverEngine)
+    let draw: @Sendable (UInt64) -> Scenario = { seed in
+      var scenario = StreamSwarm.scenario(seed: seed)
+      scenario.over = level
+      return scenario
     }
     return CheckProfile(
       name: name, range: .connection,
       run: { seed, cells in
-        let scenario = StreamSwarm.scenario(seed: seed)
+        let scenario = draw(seed)
         let watch = ConnectionWatch(scenario, cells)
         var tale = watch.tale(of: simulation)
         cells = watch.cells
         tale.failure = watch.failure
         return tale
       },
-      draw: { StreamSwarm.scenario(seed: $0) },
+      draw: draw,
       judge: { scenario in
         let watch = ConnectionWatch(scenario, nil)
         _ = watch.tale(of: simulation)

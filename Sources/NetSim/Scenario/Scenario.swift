@@ -47,6 +47,16 @@ public struct Scenario: Codable, Sendable {
     case machine
     /// The connection that ships, over simulated bytes: a ``StreamSimulation``.
     case bytes
+    /// The same, in the protocol of WebSocket.
+    case webSocket = "websocket"
+
+    /// Whether it is played as a ``StreamSimulation``.
+    public var isOfBytes: Bool {
+      switch self {
+      case .machine: false
+      case .bytes, .webSocket: true
+      }
+    }
   }
 
   /// Makes a scenario of the present version.

@@ -41,7 +41,7 @@ struct Story: Sendable {
 
   /// Understands the words of a scenario.
   init(_ scenario: Scenario) throws(ScenarioError) {
-    guard scenario.over != .bytes else {
+    guard scenario.over?.isOfBytes != true else {
       throw ScenarioError(step: nil, "is told over bytes: run it as a StreamSimulation")
     }
     policy = scenario.policy

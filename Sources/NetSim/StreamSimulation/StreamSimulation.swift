@@ -52,7 +52,7 @@ public struct StreamSimulation: Sendable {
 
   /// Makes a run of a scenario in a protocol whose two ends differ.
   /// - Parameters:
-  ///   - scenario: The story; it says `"over": "bytes"`.
+  ///   - scenario: The story; it says `"over": "bytes"` or `"over": "websocket"`.
   ///   - seed: What all randomness is drawn from; the scenario's own seed replays it as recorded.
   ///   - engine: Makes an engine for the client's end of each link. It must be able to ping if the
   ///     policy has a heartbeat.
@@ -136,7 +136,7 @@ struct StreamStory: Sendable {
   let limit: TimeSpan
 
   init(_ scenario: Scenario) throws(ScenarioError) {
-    guard scenario.over == .bytes else {
+    guard scenario.over?.isOfBytes == true else {
       throw ScenarioError(
         step: nil, "is told of a bare machine: run it as a Simulation, or say \"over\": \"bytes\"")
     }

@@ -8,6 +8,8 @@ enum ProfileName: String, CaseIterable {
   case machine
   /// A connection over lines over simulated bytes.
   case connection
+  /// The same over a WebSocket.
+  case websocket
 
   func profile() throws(Failure) -> CheckProfile {
     switch self {
@@ -19,7 +21,14 @@ enum ProfileName: String, CaseIterable {
       } catch {
         throw Failure(.failed, "check: \(error)")
       }
+    case .websocket: return .connection(over: .webSocket, named: rawValue, Self.webSocket)
     }
+  }
+}
+
+extension ProfileName {
+  private static func webSocket(of scenario: Scenario) throws -> StreamSimulation {
+    try WebSocketTalk(seed: scenario.seed).simulation(of: scenario, seed: scenario.seed)
   }
 }
 

@@ -44,7 +44,17 @@ package struct RegressionTest {
 
   /// What its file imports, as a list.
   var imports: String {
-    "Foundation, NetSim" + (scenario.over == .bytes ? ", Testing and Transports" : " and Testing")
+    let names = ["Foundation", "NetSim", "Testing"] + (ownImport.map { [$0] } ?? [])
+    return names.dropLast().joined(separator: ", ") + " and \(names[names.count - 1])"
+  }
+
+  /// What it needs of the protocol that it is played in.
+  private var ownImport: String? {
+    switch scenario.over ?? .machine {
+    case .machine: nil
+    case .bytes: "Transports"
+    case .webSocket: "fsm_demo"
+    }
   }
 
   private var run: [String] {
@@ -58,6 +68,11 @@ package struct RegressionTest {
         "let simulation = try StreamSimulation(scenario, seed: scenario.seed) { lines }",
         "_ = try simulation.run()",
       ]
+    case .webSocket:
+      [
+        "let talk = try WebSocketTalk(seed: scenario.seed)",
+        "_ = try talk.simulation(of: scenario, seed: scenario.seed).run()",
+      ]
     }
   }
 
@@ -68,7 +83,7 @@ package struct RegressionTest {
     import Foundation
     import NetSim
     import Testing
-    \(scenario.over == .bytes ? "import Transports\n" : "")
+    \(ownImport.map { "import \($0)\n" } ?? "")
     \(text)
 
     """

@@ -54,7 +54,7 @@ struct ForkCommand: Command {
         .usage, "\(name) is a condition: it runs tasks, of which there are no copies; fork a story")
     }
     let scenario = try source.scenario()
-    guard scenario.over != .bytes else {
+    guard scenario.over?.isOfBytes != true else {
       throw Failure(
         .usage,
         "\(source.name): runs over bytes, with tasks, of which there are no copies; fork it "

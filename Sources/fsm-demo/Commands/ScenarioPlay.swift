@@ -3,7 +3,7 @@ import NetSim
 import Transports
 
 /// A scenario whose words are understood, to be played to whoever listens: by the machine alone, or
-/// by a connection over lines over simulated bytes.
+/// by a connection over lines or a WebSocket over simulated bytes.
 struct ScenarioPlay {
   private let play: (@escaping (Simulation.Event) -> Void, ((Segment) -> Void)?) throws -> Void
 
@@ -18,6 +18,10 @@ struct ScenarioPlay {
     case .bytes:
       let engine = try DelimiterFraming.ofScenarios()
       let simulation = try StreamSimulation(scenario, seed: seed) { engine }
+      play = { _ = try simulation.run($0, capture: $1) }
+    case .webSocket:
+      // The scenario's own seed says how both ends talk, whatever the dice are.
+      let simulation = try WebSocketTalk(seed: scenario.seed).simulation(of: scenario, seed: seed)
       play = { _ = try simulation.run($0, capture: $1) }
     }
   }

@@ -48,7 +48,7 @@ struct ScenarioRun {
 
 extension ScenarioRun {
   private func prepared() throws(Failure) -> ScenarioPlay {
-    if scenario.over != .bytes { try options.requireNoBytes(of: source) }
+    if scenario.over?.isOfBytes != true { try options.requireNoBytes(of: source) }
     do {
       return try ScenarioPlay(scenario, seed: seed)
     } catch {

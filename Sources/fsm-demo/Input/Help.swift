@@ -160,7 +160,8 @@ enum Help {
                        whatever N
       --profile NAME   machine: the machine alone, with a referee as its owner (default);
                        connection: a Connection over lines over simulated bytes, its runtime and
-                       framing with it, some forty times slower
+                       framing with it, some forty times slower;
+                       websocket: the same over a WebSocket, compressed in every third story
       --fail-fast      stop at the first story that fails
       --summary FILE   write what it came to as JSON, for programs and for --merge
       --out DIR        write each small scenario and its test into DIR, such as I3-seed-123.json

@@ -152,10 +152,13 @@ extension FrameExchange {
 extension FrameExchange {
   mutating func send(_ message: Message, into output: inout EngineOutput) {
     guard isSending, !wantsClose else { return }
-    guard queue.isEmpty, output.bytes.count < Self.roomForMessages,
-      message.bytes.count <= limits.fragmentLength
-    else { return queue.append(message) }
-    _ = writePart(of: message, into: &output)
+    let fits =
+      output.bytes.count < Self.roomForMessages && message.bytes.count <= limits.fragmentLength
+    if fits, queue.isEmpty, !hasBegun {
+      _ = writePart(of: message, into: &output)
+    } else if case .open = stage {
+      queue.append(message)
+    }
   }
 
   private var isSending: Bool {
@@ -249,7 +252,6 @@ extension FrameExchange {
     }
     write(.close, body, into: &output)
     // Nothing follows a close (section 5.5.1).
-    _ = queue.removeAll()
     pong = nil
     wantsClose = false
   }
@@ -272,6 +274,8 @@ extension FrameExchange {
     let deadline = now + Self.linger
     if case .open = stage {
       stage = .parting(code, end, until: deadline)
+      // Gone now, and not with the close: what leaves the backlog there counts as written.
+      _ = queue.removeAll()
     } else {
       stage = .leaving(end, until: deadline)
     }
