@@ -233,8 +233,14 @@ extension FrameReader {
       var validator = utf8
       let isText = validator.take(message.span.bytes.extracting(droppingFirst: start))
       utf8 = validator
-      guard isText else { throw problem(.invalidUTF8) }
+      guard isText else { throw payloadProblem(.invalidUTF8) }
     }
+  }
+
+  /// With the place where the frame's payload begins: how far it was read when the problem showed
+  /// depends on how the bytes were cut.
+  private func payloadProblem(_ problem: WebSocketFrameError.Problem) -> WebSocketFrameError {
+    WebSocketFrameError(offset: offset - UInt64(taken), problem: problem)
   }
 
   private mutating func inflate(_ part: UnsafeRawBufferPointer) throws(WebSocketFrameError) {
@@ -256,8 +262,8 @@ extension FrameReader {
       }
     } catch {
       switch error {
-      case .tooLong: throw problem(.messageTooLong(limit: limits.maximumMessageLength))
-      case .corrupt, .truncated: throw problem(.compression(error))
+      case .tooLong: throw payloadProblem(.messageTooLong(limit: limits.maximumMessageLength))
+      case .corrupt, .truncated: throw payloadProblem(.compression(error))
       }
     }
   }
