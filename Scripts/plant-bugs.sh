@@ -160,6 +160,22 @@ bug last-byte-unwritten I11 $runtime/Stream/StreamLink.swift \
   'while done < marks.count, marks[done].end <= written { done += 1 }' \
   'while done < marks.count, marks[done].end <= written + 1 { done += 1 }' \
   'ConservationTests|StreamTransportTests|StreamLink'
+bug backlog-as-written I11 $runtime/Stream/StreamLink.swift \
+  'guard engine.backlog < backlog, let' 'guard engine.backlog <= backlog, let' \
+  'BacklogTests|BacklogEndTests'
+bug backlog-encoded-whole F38 $runtime/Stream/StreamLink.swift \
+  'while engine.hasMore, output.bytes.count < Self.portion {' 'while engine.hasMore {' \
+  'BacklogTests'
+bug ending-forgotten F10 $runtime/Stream/StreamLink.swift \
+  'guard !isEnding, !isLeaving else { return }' 'guard !isEnding else { return }' 'BacklogEndTests'
+bug redirected-stream-kept I18 $runtime/Stream/StreamLink.swift \
+  'stream?.close()
+    // Nothing but' '// Nothing but' 'RedirectionTests'
+bug reported-before-heard I12 $runtime/Stream/StreamLink.swift \
+  '    engine.receive(bytes.bytes, at: loop.now, into: &output)
+    observer?.transport(epoch, reports: .received(byteCount: UInt32(count)))' \
+  '    observer?.transport(epoch, reports: .received(byteCount: UInt32(count)))
+    engine.receive(bytes.bytes, at: loop.now, into: &output)' 'SharedReadBufferTests'
 bug shared-dice F59 $sim/Links/ChannelState.swift \
   'name: name + "/loss"' 'name: name + "/latency"' 'Link|Conservation'
 

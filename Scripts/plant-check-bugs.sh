@@ -149,15 +149,21 @@ bug buffered-as-written connection $runtime/Stream/StreamLink.swift \
   'while done < marks.count, marks[done].end <= written { done += 1 }' \
   'while done < marks.count, marks[done].end <= output.bytes.count { done += 1 }'
 bug partial-write-loses-rest connection $runtime/Stream/StreamLink.swift \
-  'case .wrote(let count): written += count' \
-  'case .wrote(let count): written += count > 1 && count < output.bytes.count - written ? count + 1 : count'
+  'written += count
+        meter' \
+  'written += count > 1 && count < output.bytes.count - written ? count + 1 : count
+        meter'
 bug stream-left-open connection $runtime/Stream/StreamLink.swift \
   'observer = nil
     stream?.close()' 'observer = nil
     if verdict == nil { stream?.close() }'
 bug completions-lost connection $runtime/Connection/Driver.swift \
-  'while let pending = payloads.removeFirst(in: range) {' \
-  'if let pending = payloads.removeFirst(in: range) {'
+  'payloads.removeAll(in: range) { owe($0.completion, .success(outcome)) }' \
+  'var isFirst = true
+    payloads.removeAll(in: range) {
+      if isFirst { owe($0.completion, .success(outcome)) }
+      isFirst = false
+    }'
 bug cancel-before-send-ignored connection $runtime/Connection/Driver.swift \
   'if let ticket, ticket.isCancelled {' 'if let ticket, ticket.isCancelled, ticket.id != nil {'
 bug release-without-abort connection $runtime/Connection/Driver.swift \

@@ -61,7 +61,7 @@ import Transports
     #expect(watched.end == unwatched.end)
   }
 
-  private static func simulation(ofSeed seed: UInt64) throws -> StreamSimulation<DelimiterFraming> {
+  private static func simulation(ofSeed seed: UInt64) throws -> StreamSimulation {
     let framing = try DelimiterFraming(
       delimiter: .lf, acknowledgement: .echo, pingLine: Array("PING".utf8))
     return try StreamSimulation(StreamSwarm.scenario(seed: seed), seed: seed) { framing }

@@ -91,7 +91,7 @@ private struct BentFraming: ProtocolEngine {
   @discardableResult
   private static func run(
     _ steps: [Scenario.Step], _ observe: ((Simulation.Event) -> Void)? = nil
-  ) throws -> StreamSimulation<DelimiterFraming>.Report {
+  ) throws -> StreamSimulation.Report {
     let framing = try framing()
     return try StreamSimulation(scenario(steps), seed: 1) { framing }.run(observe)
   }

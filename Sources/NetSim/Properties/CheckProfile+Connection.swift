@@ -7,15 +7,32 @@ extension CheckProfile {
   ///
   /// - Parameter engine: Makes an engine for each end of each link, as ``StreamSimulation`` wants
   ///   it.
-  public static func connection<Engine: ProtocolEngine & SendableMetatype>(
-    engine: @escaping @Sendable () -> Engine
+  public static func connection(
+    engine: @escaping @Sendable () -> some ProtocolEngine & SendableMetatype
   ) -> CheckProfile {
-    CheckProfile(
-      name: "connection", range: .connection,
+    connection(named: "connection", engine: engine, serverEngine: engine)
+  }
+
+  /// The same in a protocol whose two ends differ.
+  ///
+  /// - Parameters:
+  ///   - name: Its name in summaries.
+  ///   - engine: Makes an engine for the client's end of each link, as ``StreamSimulation`` wants
+  ///     it.
+  ///   - serverEngine: Makes an engine for the server's end.
+  public static func connection(
+    named name: String, engine: @escaping @Sendable () -> some ProtocolEngine & SendableMetatype,
+    serverEngine: @escaping @Sendable () -> some ProtocolEngine & SendableMetatype
+  ) -> CheckProfile {
+    let simulation: @Sendable (Scenario) throws -> StreamSimulation = {
+      try StreamSimulation($0, seed: $0.seed, engine: engine, serverEngine: serverEngine)
+    }
+    return CheckProfile(
+      name: name, range: .connection,
       run: { seed, cells in
         let scenario = StreamSwarm.scenario(seed: seed)
         let watch = ConnectionWatch(scenario, cells)
-        var tale = watch.tale(of: engine)
+        var tale = watch.tale(of: simulation)
         cells = watch.cells
         tale.failure = watch.failure
         return tale
@@ -23,7 +40,7 @@ extension CheckProfile {
       draw: { StreamSwarm.scenario(seed: $0) },
       judge: { scenario in
         let watch = ConnectionWatch(scenario, nil)
-        _ = watch.tale(of: engine)
+        _ = watch.tale(of: simulation)
         return watch.failure
       },
       tries: 1000)
@@ -60,12 +77,9 @@ private final class ConnectionWatch {
     counts = cells != nil
   }
 
-  func tale<Engine: ProtocolEngine & SendableMetatype>(
-    of engine: @escaping @Sendable () -> Engine
-  ) -> CheckProfile.Tale {
+  func tale(of simulation: (Scenario) throws -> StreamSimulation) -> CheckProfile.Tale {
     do {
-      let run = try StreamSimulation(scenario, seed: scenario.seed, engine: engine)
-      let report = try run.run { [self] in look($0) }
+      let report = try simulation(scenario).run { [self] in look($0) }
       for outcome in report.outcomes {
         let name = outcome.split(separator: " ").dropFirst().joined(separator: " ")
         tale.messages[name, default: 0] += 1

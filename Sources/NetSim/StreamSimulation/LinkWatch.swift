@@ -8,18 +8,23 @@ final class LinkWatch {
   /// What the engine wrote and the stream has not taken.
   private var unwritten: [UInt8] = []
   private var unwrittenFrom = 0
-  private var produced = 0
+  private(set) var produced = 0
   private var taken = 0
   /// What was read and the engine has not been given.
   private var unheard: [UInt8] = []
   /// How much was read, a read at a time, and has not been reported.
-  private var reads = Line<Int>()
+  private var reads = FIFO<Int>()
   /// What the engine had to say and was not reported.
-  private var sayings = Line<Saying>()
-  /// Where each message ends, counted from the link's first byte. Looked up, never walked through.
+  private var sayings = FIFO<Saying>()
+  /// Where each message ends, counted from the link's first byte; nowhere while it is not written
+  /// whole. Looked up, never walked through.
   private var ends: [MessageID: Int] = [:]
+  /// Messages in the engine's backlog.
+  private var waiting = FIFO<MessageID?>()
   /// Whether the transport has let go of the stream.
   private(set) var isLetGo = false
+  /// The link that is watched.
+  fileprivate weak var link: (any ByteStreamObserver)?
 
   private let log: StreamLog
 
@@ -29,6 +34,8 @@ final class LinkWatch {
     case pong(UInt32)
     case acknowledged(MessageID)
   }
+
+  private static let nowhere = Int.max
 
   init(_ log: StreamLog) { self.log = log }
 }
@@ -41,11 +48,32 @@ extension LinkWatch {
     produced += bytes.count
   }
 
-  func sent(_ message: Message, _ id: MessageID) {
+  /// The engine was given a message.
+  /// - Parameters:
+  ///   - backlog: How many it has not written whole now.
+  ///   - start: How many bytes it had written before.
+  func sent(_ message: Message, _ id: MessageID?, backlog: Int, from start: Int) {
+    let waits = backlog > waiting.count
+    if waits { waiting.append(id) }
+    guard let id else { return }
     log.sent(message, id)
-    if ends.updateValue(produced, forKey: id) != nil {
+    // Of what an engine neither wrote nor kept nothing has an end.
+    let end = waits || produced == start ? Self.nowhere : produced
+    if ends.updateValue(end, forKey: id) != nil {
       log.fail(Violation("I22", "\(id) was given to one link twice"))
     }
+  }
+
+  /// The engine went on with its backlog.
+  func wroteOn(backlog before: Int, _ after: Int) {
+    guard after != before else { return }
+    // Of an engine that drops its backlog on the way nobody knows which message has left it.
+    guard after == before - 1, before == waiting.count else {
+      return log.fail(
+        Violation(
+          "I11", "of \(waiting.count) in the backlog \(before) were left, then \(after)"))
+    }
+    if case let id?? = waiting.popFirst() { ends[id] = produced }
   }
 
   func has(_ id: MessageID) -> Bool { ends[id] != nil }
@@ -88,6 +116,23 @@ extension LinkWatch {
   }
 
   func letGo() { isLetGo = true }
+
+  /// The link was dialled again, elsewhere: nothing of the old stream matters any more.
+  func redialled() {
+    if !isLetGo {
+      log.fail(Violation("I18", "a link was redirected, and its old stream was not let go of"))
+    }
+    if !ends.isEmpty {
+      log.fail(Violation("I11", "a link was redirected that had been given messages"))
+    }
+    isLetGo = false
+    taken = produced
+    unwritten.removeAll()
+    unwrittenFrom = 0
+  }
+
+  /// Somebody uses a stream that was let go of.
+  func usedAfterEnd() { log.fail(Violation("I18", "a stream was used after it was let go of")) }
 }
 
 // MARK: What is reported
@@ -100,7 +145,7 @@ extension LinkWatch {
     case .opened: isTrue = sayings.popFirst() == .opened
     case .pong(let number): isTrue = sayings.popFirst() == .pong(number)
     case .acknowledged(let id):
-      isTrue = sayings.popFirst() == .acknowledged(id) && ends[id] != nil
+      isTrue = sayings.popFirst() == .acknowledged(id) && ends[id].map { $0 <= taken } ?? false
     case .received(let count): isTrue = reads.popFirst() == Int(count)
     case .written(let id): isTrue = ends[id].map { $0 <= taken } ?? false
     case .failed, .closed:
@@ -138,25 +183,6 @@ extension ArraySlice<UInt8> {
   }
 }
 
-/// First in, first out, emptied now and then.
-struct Line<Element> {
-  private var elements: [Element] = []
-  private var head = 0
-
-  mutating func append(_ element: Element) { elements.append(element) }
-
-  mutating func popFirst() -> Element? {
-    guard head < elements.count else { return nil }
-    head += 1
-    let element = elements[head - 1]
-    if head == elements.count {
-      elements.removeAll(keepingCapacity: true)
-      head = 0
-    }
-    return element
-  }
-}
-
 // MARK: The watched parts
 
 /// The watches of all links of a connection, in the order of their dials.
@@ -179,8 +205,13 @@ final class LinkWatches: @unchecked Sendable {
     return next
   }
 
-  /// The engine made last has its stream.
-  func dialled() -> LinkWatch {
+  /// A link has its stream: that of the engine made last, or one that was redirected.
+  func dialled(_ link: any ByteStreamObserver) -> LinkWatch {
+    if let known = all.last(where: { $0.link === link }) {
+      known.redialled()
+      return known
+    }
+    next.link = link
     all.append(next)
     return next
   }
@@ -197,11 +228,14 @@ struct WatchedEngine<Base: ProtocolEngine>: ProtocolEngine {
 
   var canPing: Bool { base.canPing }
   var canAuthenticate: Bool { base.canAuthenticate }
+  var nextDeadline: Instant? { mutating get { base.nextDeadline } }
+  var backlog: Int { mutating get { base.backlog } }
+  var hasMore: Bool { mutating get { base.hasMore } }
+  func admits(_ message: Message) -> Bool { base.admits(message) }
+
   mutating func authenticate(with credentials: Credentials) {
     base.authenticate(with: credentials)
   }
-  var nextDeadline: Instant? { mutating get { base.nextDeadline } }
-  func admits(_ message: Message) -> Bool { base.admits(message) }
 
   mutating func start(at now: Instant, into output: inout EngineOutput) {
     watching(&output) { $0.start(at: now, into: &$1) }
@@ -219,8 +253,15 @@ struct WatchedEngine<Base: ProtocolEngine>: ProtocolEngine {
   }
 
   mutating func send(_ message: Message, id: MessageID?, into output: inout EngineOutput) {
+    let start = watch.produced
     watching(&output) { $0.send(message, id: id, into: &$1) }
-    if let id { watch.sent(message, id) }
+    watch.sent(message, id, backlog: base.backlog, from: start)
+  }
+
+  mutating func writeOn(into output: inout EngineOutput) {
+    let before = base.backlog
+    watching(&output) { $0.writeOn(into: &$1) }
+    watch.wroteOn(backlog: before, base.backlog)
   }
 
   mutating func ping(_ number: UInt32, into output: inout EngineOutput) {
@@ -261,13 +302,14 @@ final class WatchedDialer: ByteStreamDialer {
   var eventLoop: any EventLoop { base.eventLoop }
 
   func dial(_ endpoint: Endpoint, observer: any ByteStreamObserver) -> WatchedStream {
-    WatchedStream(base.dial(endpoint, observer: observer), watches.dialled())
+    WatchedStream(base.dial(endpoint, observer: observer), watches.dialled(observer))
   }
 }
 
 final class WatchedStream: ByteStream {
   private let base: SimulatedStream
   private let watch: LinkWatch
+  private var isClosed = false
 
   init(_ base: SimulatedStream, _ watch: LinkWatch) {
     self.base = base
@@ -275,12 +317,14 @@ final class WatchedStream: ByteStream {
   }
 
   func read(into buffer: inout MutableRawSpan) -> ReadResult {
+    if isClosed { watch.usedAfterEnd() }
     let result = base.read(into: &buffer)
     if case .bytes(let count) = result { watch.read(buffer.bytes.extracting(first: count)) }
     return result
   }
 
   func write(_ bytes: RawSpan) -> WriteResult {
+    if isClosed { watch.usedAfterEnd() }
     let result = base.write(bytes)
     if case .wrote(let count) = result { watch.wrote(count, of: bytes) }
     return result
@@ -291,6 +335,7 @@ final class WatchedStream: ByteStream {
   func finishWriting() { base.finishWriting() }
 
   func close() {
+    isClosed = true
     watch.letGo()
     base.close()
   }

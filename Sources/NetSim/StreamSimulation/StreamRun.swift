@@ -3,10 +3,13 @@ import ConnectionFSM
 /// One run of a story over bytes, in virtual time.
 ///
 /// Confined to the simulation's thread.
-final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sendable {
+final class StreamRun<
+  Engine: ProtocolEngine & SendableMetatype, Peer: ProtocolEngine & SendableMetatype
+>: @unchecked Sendable {
   private let story: StreamStory
   private let seed: UInt64
   private let engine: @Sendable () -> Engine
+  private let serverEngine: @Sendable () -> Peer
   private let observe: ((Simulation.Event) -> Void)?
   private let capture: ((Segment) -> Void)?
   private var judge: StreamJudge
@@ -18,11 +21,13 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
 
   init(
     _ story: StreamStory, seed: UInt64, engine: @escaping @Sendable () -> Engine,
-    _ observe: ((Simulation.Event) -> Void)?, _ capture: ((Segment) -> Void)?
+    serverEngine: @escaping @Sendable () -> Peer, _ observe: ((Simulation.Event) -> Void)?,
+    _ capture: ((Segment) -> Void)?
   ) {
     self.story = story
     self.seed = seed
     self.engine = engine
+    self.serverEngine = serverEngine
     self.observe = observe
     self.capture = capture
     judge = StreamJudge(policy: story.policy, seed: seed)
@@ -30,7 +35,7 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
 
   /// - Returns: What it came to.
   /// - Throws: Whatever ended it early.
-  func live(on loop: SimulatedEventLoop) async throws -> StreamSimulation<Engine>.Report {
+  func live(on loop: SimulatedEventLoop) async throws -> StreamSimulation.Report {
     let stage = StreamStage(seed: seed, buffer: story.buffer)
     let world = SimulatedInternet(stage.internet, on: loop)
     let log = StreamLog(
@@ -43,7 +48,7 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
     }
     if let capture { world.observeSegments(of: stage.client, capture) }
     let server = SimulatedServer(
-      world, host: stage.server, port: StreamStage.port, engine: engine
+      world, host: stage.server, port: StreamStage.port, engine: serverEngine
     ) { message, peer in
       log.read(message, on: peer.number)
       peer.send(message)
@@ -62,16 +67,31 @@ final class StreamRun<Engine: ProtocolEngine & SendableMetatype>: @unchecked Sen
 
   /// What a peer reads when it is pinged, where that is a message to it.
   private func heartbeats() -> Set<[UInt8]> {
-    var (own, peer) = (engine(), engine())
-    var output = EngineOutput()
-    own.start(at: .origin, into: &output)
-    peer.start(at: .origin, into: &output)
-    output = EngineOutput()
-    own.ping(1, into: &output)
-    var heard = EngineOutput()
-    peer.receive(output.bytes.span.bytes, at: .origin, into: &heard)
+    var (own, peer) = (engine(), serverEngine())
+    var (up, down) = (EngineOutput(), EngineOutput())
+    own.start(at: .origin, into: &up)
+    peer.start(at: .origin, into: &down)
+    // Their handshake: some words each way, at most.
+    for _ in 0..<Self.handshake { exchange(&own, &up, &peer, &down) }
+    down.events = []
+    own.ping(1, into: &up)
+    exchange(&own, &up, &peer, &down)
     return Set(
-      heard.events.compactMap { if case .message(let message) = $0 { message.bytes } else { nil } })
+      down.events.compactMap { if case .message(let message) = $0 { message.bytes } else { nil } })
+  }
+
+  private static var handshake: Int { 4 }
+
+  /// Gives each the other's words.
+  private func exchange(
+    _ own: inout Engine, _ up: inout EngineOutput, _ peer: inout Peer, _ down: inout EngineOutput
+  ) {
+    while own.hasMore { own.writeOn(into: &up) }
+    while peer.hasMore { peer.writeOn(into: &down) }
+    let (said, answered) = (up.bytes, down.bytes)
+    (up.bytes, down.bytes) = ([], [])
+    if !said.isEmpty { peer.receive(said.span.bytes, at: .origin, into: &down) }
+    if !answered.isEmpty { own.receive(answered.span.bytes, at: .origin, into: &up) }
   }
 }
 

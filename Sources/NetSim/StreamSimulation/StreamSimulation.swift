@@ -16,12 +16,13 @@ public import ConnectionFSM
 ///   a bound of the policy (I19), and that nothing waits for ever;
 /// - that after the close nothing is left: no socket, deadline, task or connection (I18).
 ///
-/// The server echoes; both sides speak the same engine. A story that does not end with a close is
-/// closed after its last step.
-public struct StreamSimulation<Engine: ProtocolEngine & SendableMetatype>: Sendable {
-  private let story: StreamStory
-  private let seed: UInt64
-  private let engine: @Sendable () -> Engine
+/// The server echoes. A story that does not end with a close is closed after its last step.
+public struct StreamSimulation: Sendable {
+  /// Lives through the story once, over the two engines.
+  private let live:
+    @Sendable (
+      _ observe: ((Simulation.Event) -> Void)?, _ capture: ((Segment) -> Void)?
+    ) throws -> Report
 
   /// What a run came to.
   public struct Report: Sendable {
@@ -35,7 +36,7 @@ public struct StreamSimulation<Engine: ProtocolEngine & SendableMetatype>: Senda
     public var connections = 0
   }
 
-  /// Makes a run of a scenario.
+  /// Makes a run of a scenario in a protocol that both ends speak alike.
   /// - Parameters:
   ///   - scenario: The story; it says `"over": "bytes"`.
   ///   - seed: What all randomness is drawn from; the scenario's own seed replays it as recorded.
@@ -43,11 +44,31 @@ public struct StreamSimulation<Engine: ProtocolEngine & SendableMetatype>: Senda
   ///     acknowledges it; it must be able to ping if the policy has a heartbeat.
   /// - Throws: ``ScenarioError``, which names the step.
   public init(
-    _ scenario: Scenario, seed: UInt64, engine: @escaping @Sendable () -> Engine
+    _ scenario: Scenario, seed: UInt64,
+    engine: @escaping @Sendable () -> some ProtocolEngine & SendableMetatype
   ) throws(ScenarioError) {
-    story = try StreamStory(scenario)
-    self.seed = seed
-    self.engine = engine
+    try self.init(scenario, seed: seed, engine: engine, serverEngine: engine)
+  }
+
+  /// Makes a run of a scenario in a protocol whose two ends differ.
+  /// - Parameters:
+  ///   - scenario: The story; it says `"over": "bytes"`.
+  ///   - seed: What all randomness is drawn from; the scenario's own seed replays it as recorded.
+  ///   - engine: Makes an engine for the client's end of each link. It must be able to ping if the
+  ///     policy has a heartbeat.
+  ///   - serverEngine: Makes an engine for the server's end of each connection. What it receives is
+  ///     echoed, and with that acknowledged.
+  /// - Throws: ``ScenarioError``, which names the step.
+  public init<Engine: ProtocolEngine & SendableMetatype, Peer: ProtocolEngine & SendableMetatype>(
+    _ scenario: Scenario, seed: UInt64, engine: @escaping @Sendable () -> Engine,
+    serverEngine: @escaping @Sendable () -> Peer
+  ) throws(ScenarioError) {
+    let story = try StreamStory(scenario)
+    live = { observe, capture in
+      let run = StreamRun(
+        story, seed: seed, engine: engine, serverEngine: serverEngine, observe, capture)
+      return try VirtualTime.run(limit: story.limit) { try await run.live(on: $0) }
+    }
   }
 
   /// Runs the whole story.
@@ -60,9 +81,8 @@ public struct StreamSimulation<Engine: ProtocolEngine & SendableMetatype>: Senda
   public func run(
     _ observe: ((Simulation.Event) -> Void)? = nil, capture: ((Segment) -> Void)? = nil
   ) throws -> Report {
-    let run = StreamRun(story, seed: seed, engine: engine, observe, capture)
     do {
-      return try VirtualTime.run(limit: story.limit) { try await run.live(on: $0) }
+      return try live(observe, capture)
     } catch let error as VirtualTimeError {
       throw Violation(error)
     }

@@ -7,11 +7,13 @@ package enum Gzip {
   private static let gzipWindow: Int32 = 15 + 16
   private static let eitherWindow: Int32 = 15 + 32
   private static let chunk = 16 << 10
+  // Zlib's own default.
+  private static let memoryLevel: Int32 = 8
 
   /// One gzip member, at zlib's usual level. How it looks in detail is up to the zlib at hand.
   package static func deflate(_ bytes: [UInt8]) -> [UInt8] {
     var stream = z_stream()
-    let started = czlib_deflate_init(&stream, Z_DEFAULT_COMPRESSION, gzipWindow)
+    let started = czlib_deflate_init(&stream, Z_DEFAULT_COMPRESSION, gzipWindow, memoryLevel)
     // With these arguments only for want of memory, as an array would.
     precondition(started == Z_OK, "zlib has no memory")
     defer { deflateEnd(&stream) }

@@ -4,6 +4,8 @@ import ConnectionFSM
 final class ScriptedStream: ByteStream {
   /// What reads give, oldest first; then nothing.
   var inbound: [ReadResult] = []
+  /// What the bytes are that reads give; of those that are not told none is written down.
+  private var contents: [[UInt8]] = []
   /// What writes may take, each at most so many bytes; after that all of it.
   var writes: [WriteResult] = []
   private(set) var taken: [UInt8] = []
@@ -11,8 +13,19 @@ final class ScriptedStream: ByteStream {
   private(set) var hasFinishedWriting = false
   weak var observer: (any ByteStreamObserver)?
 
+  /// The peer says something.
+  func give(_ text: String) {
+    contents.append(Array(text.utf8))
+    inbound.append(.bytes(text.utf8.count))
+  }
+
   func read(into buffer: inout MutableRawSpan) -> ReadResult {
-    inbound.isEmpty ? .wouldBlock : inbound.removeFirst()
+    if case .bytes? = inbound.first, !contents.isEmpty {
+      for (place, byte) in contents.removeFirst().enumerated() {
+        buffer.storeBytes(of: byte, toByteOffset: place, as: UInt8.self)
+      }
+    }
+    return inbound.isEmpty ? .wouldBlock : inbound.removeFirst()
   }
 
   func write(_ bytes: RawSpan) -> WriteResult {
@@ -26,6 +39,12 @@ final class ScriptedStream: ByteStream {
     return .wrote(limit)
   }
 
+  /// What was taken since the last call.
+  func takeBytes() -> [UInt8] {
+    defer { taken = [] }
+    return taken
+  }
+
   func setReading(_ isReading: Bool) {}
   func finishWriting() { hasFinishedWriting = true }
   func close() { isClosed = true }
@@ -35,6 +54,7 @@ final class ScriptedStream: ByteStream {
 final class ScriptedDialer: ByteStreamDialer, @unchecked Sendable {
   let loop: ManualLoop
   private(set) var streams: [ScriptedStream] = []
+  private(set) var endpoints: [Endpoint] = []
 
   init(_ loop: ManualLoop) { self.loop = loop }
 
@@ -44,6 +64,7 @@ final class ScriptedDialer: ByteStreamDialer, @unchecked Sendable {
     let stream = ScriptedStream()
     stream.observer = observer
     streams.append(stream)
+    endpoints.append(endpoint)
     return stream
   }
 }

@@ -1,6 +1,6 @@
 /// Elements in order of arrival: one leaves at the head, or from anywhere when it is taken back.
 ///
-/// Inlinable, or other modules would not see what the elements are, and pay for that with each call.
+/// Inlinable: other modules would not see what the elements are, and pay for that with each call.
 package struct FIFO<Element> {
   @usableFromInline var elements: [Element] = []
   @usableFromInline var head = 0

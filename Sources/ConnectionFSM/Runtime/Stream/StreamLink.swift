@@ -277,6 +277,9 @@ extension StreamLink {
     written = 0
     isFull = false
     isFinishing = false
+    // What the old stream failed at is none of the new one's.
+    writeFailure = nil
+    isReadOut = false
     stream = redial(endpoint)
   }
 

@@ -1,4 +1,4 @@
-/// Why a server's answer to an offer of permessage-deflate cannot be accepted (RFC 7692 section 7.1).
+/// Why a server's answer to an offer of permessage-deflate cannot be taken (RFC 7692 section 7.1).
 public enum DeflateAnswerError: Error, Equatable, Sendable {
   /// The header breaks its grammar.
   case malformed(ExtensionHeaderError)

@@ -140,6 +140,12 @@ public struct ExtensionHeaderError: Error, Equatable, Sendable {
   public let offset: Int
   /// What is wrong there.
   public let problem: Problem
+
+  package init(line: Int, offset: Int, problem: Problem) {
+    self.line = line
+    self.offset = offset
+    self.problem = problem
+  }
 }
 
 extension ExtensionHeaderError: CustomStringConvertible {

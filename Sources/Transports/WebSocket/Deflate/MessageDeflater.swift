@@ -2,7 +2,7 @@ import CZlib
 
 /// Deflates the messages of one direction of a link (RFC 7692 section 7.2.1).
 ///
-/// An idle one is small: zlib's 256 KiB are taken for the first message.
+/// An idle one is small: zlib's memory, 18 KiB to 256 KiB, is taken for the first message.
 ///
 /// Sendable only in that an engine is, which is handed over before its link is open: it has none
 /// of these until then, and lives on its loop from then on.
@@ -89,18 +89,26 @@ package final class MessageDeflater: @unchecked Sendable {
   }
 
   /// What zlib holds back without a flush comes to at most this many bytes: a block of 16384
-  /// symbols, of up to 31 bits each.
+  /// symbols of up to 31 bits each, or for level 0 what is in the window.
   private static let block = 64 << 10
 
   /// At most so many bytes come of so many: 9 bits for each, and headers of blocks.
   private static func worstCase(of count: Int) -> Int { count + count / 8 + count / 64 + 64 }
+
+  /// How large zlib's tables are: its default of 8 for the largest window, less for smaller ones.
+  ///
+  /// The table of a large level is moved along whenever a small window is full: with 9 bits, level
+  /// 5 was two to three times as fast as 8 on JSON and on source text (zlib 1.2.13), in 18 KiB
+  /// instead of 130, and its output 2 % larger. Below 5 the blocks get short, and the output 5 to 20 %
+  /// larger; 9 gains nothing.
+  private var memoryLevel: Int32 { min(8, max(5, windowBits - 7)) }
 
   private func started() -> UnsafeMutablePointer<z_stream> {
     if let stream { return stream }
     let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
     stream.initialize(to: z_stream())
     // A negative window asks for deflated data without a container.
-    let status = czlib_deflate_init(stream, level, -windowBits)
+    let status = czlib_deflate_init(stream, level, -windowBits, memoryLevel)
     // With these arguments only for want of memory, as an array would.
     precondition(status == Z_OK, "zlib has no memory")
     self.stream = stream

@@ -87,6 +87,7 @@ package final class MessageInflater: @unchecked Sendable {
         inflateReset(stream)
         position = .inside
       }
+      let before = output.count
       let room = Self.makeRoom(in: &output, for: Int(stream.pointee.avail_in), limit: limit)
       var status = Z_OK
       output.append(addingCapacity: room) { span in
@@ -98,7 +99,7 @@ package final class MessageInflater: @unchecked Sendable {
         }
       }
       guard output.count <= limit else {
-        output.removeLast(output.count - limit)
+        output.removeLast(output.count - max(limit, before))
         throw .tooLong(limit: limit)
       }
       switch status {

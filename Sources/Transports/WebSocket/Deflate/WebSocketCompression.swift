@@ -1,7 +1,7 @@
 /// How messages are compressed if the peer agrees: permessage-deflate (RFC 7692).
 ///
-/// A client offers it and obeys what the server makes of the offer. Both windows can then be smaller
-/// than asked for here, and either side may be kept from taking its context over.
+/// A client offers it and obeys what the server makes of the offer. Both windows can then be
+/// smaller than asked for here, and either side may be kept from taking its context over.
 public struct WebSocketCompression: Hashable, Sendable {
   /// How hard zlib tries: 0 does not compress, 1 is fastest, 9 smallest.
   public let level: Int
@@ -19,8 +19,8 @@ public struct WebSocketCompression: Hashable, Sendable {
   /// Chooses how to compress.
   /// - Parameters:
   ///   - level: 0 to 9. 6 is zlib's own choice between time and size.
-  ///   - threshold: 0 or more. A deflated message costs some microseconds at both ends, and short
-  ///     ones gain next to nothing: the default of 64 bytes.
+  ///   - threshold: 0 or more. To deflate a message costs microseconds, and one below the default
+  ///     of 64 bytes saves less than the headers of its packet are long.
   ///   - clientWindowBits: 9 to 15. RFC 7692 knows 8, too, which zlib cannot deflate with. A server
   ///     may ask for less.
   ///   - serverWindowBits: 9 to 15, or nil for whatever the server likes. A smaller window spares

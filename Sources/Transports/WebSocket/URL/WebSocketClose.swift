@@ -12,7 +12,8 @@ public struct WebSocketClose: Hashable, Sendable {
 
   /// Makes one.
   /// - Parameters:
-  ///   - code: One that a client may send: 1000 to 1003, 1007 to 1010, or 3000 to 4999 (section 7.4).
+  ///   - code: One that a client may send: 1000 to 1003, 1007 to 1010, or 3000 to 4999 (section
+  ///     7.4).
   ///   - reason: At most 123 bytes of UTF-8.
   /// - Throws: ``WebSocketOptionError``.
   public init(code: UInt16 = 1000, reason: String = "") throws(WebSocketOptionError) {

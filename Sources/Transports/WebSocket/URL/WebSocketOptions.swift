@@ -29,13 +29,13 @@ public struct WebSocketOptions: Sendable {
   /// Makes options.
   /// - Parameters:
   ///   - url: Where the server is.
-  ///   - headers: Sent as they are. Those that the protocol itself sends are refused: Host, Upgrade,
-  ///     Connection, all of Sec-WebSocket, and those that announce a body.
+  ///   - headers: Sent as they are. Those that the protocol itself sends are refused: Host,
+  ///     Upgrade, Connection, all of Sec-WebSocket, and those that announce a body.
   ///   - subprotocols: Tokens, each once (RFC 6455 section 4.1).
   ///   - compression: Offers permessage-deflate (RFC 7692).
   ///   - limits: How long frames and messages may be.
-  ///   - redirectLimit: 0 to 20; 5 is usual where redirections are wanted. One from `wss` to `ws` is
-  ///     never followed, and credentials and cookies do not go to another host or port.
+  ///   - redirectLimit: 0 to 20; 5 is usual where redirections are wanted. One from `wss` to `ws`
+  ///     is never followed, and credentials and cookies do not go to another host or port.
   ///   - login: Text or binary, not longer than the limits allow. It also goes where a redirection
   ///     that was followed has led.
   ///   - farewell: The code and reason with which the link is closed in order.

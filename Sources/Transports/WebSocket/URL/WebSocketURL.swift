@@ -33,6 +33,7 @@ public struct WebSocketURL: Hashable, Sendable {
       throw failed(.noScheme)
     }
     let scheme = text[..<separator.lowerBound].lowercased()
+    guard HTTPText.isToken(scheme.utf8) else { throw failed(.noScheme) }
     guard let isSecure = schemes[scheme] else { throw failed(.otherScheme(scheme)) }
     let rest = text[separator.upperBound...]
     guard !rest.contains("#") else { throw failed(.fragment) }
@@ -136,8 +137,8 @@ extension WebSocketURL: CustomStringConvertible {
 // MARK: References
 
 extension WebSocketURL {
-  /// Where a Location in an answer from this URL leads to (RFC 3986 section 5.2). `http` there means
-  /// `ws`, `https` means `wss`, and a fragment means nothing.
+  /// Where a Location in an answer from this URL leads to (RFC 3986 section 5.2). `http` there
+  /// means `ws`, `https` means `wss`, and a fragment means nothing.
   package func following(_ location: String) throws(WebSocketURLError) -> WebSocketURL {
     let reference = location.prefix { $0 != "#" }
     let beginning = reference.prefix { $0 != "/" && $0 != "?" }

@@ -46,15 +46,15 @@ extension WebSocketURLError: CustomStringConvertible {
     case .otherScheme(let scheme): "is of the scheme \(scheme); write ws:// or wss://"
     case .noHost: "names no host; an IPv6 address stands in brackets"
     case .host:
-      "has a host that is no name and no address; an IPv6 address stands in brackets, and a name is "
-        + "not percent-encoded"
+      "has a host that is no name and no address; an IPv6 address stands in brackets, and a name "
+        + "is not percent-encoded"
     case .port: "names no port from 1 to 65535; an IPv6 address stands in brackets"
     case .userInfo:
       "has user or password before its host; give them in a header: Authorization: Basic …"
     case .fragment: "has a fragment, which means nothing here; leave it out, or write %23 for a #"
     case .character:
-      "has a space, a control character, or what is not ASCII; write those of a path percent-encoded"
-        + ", and a host as xn--…"
+      "has a space, a control character, or what is not ASCII; write those of a path "
+        + "percent-encoded, and a host as xn--…"
     }
   }
 }

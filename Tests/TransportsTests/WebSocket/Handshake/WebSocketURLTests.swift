@@ -62,7 +62,7 @@ struct WebSocketURLTests {
   func secrets() throws {
     for text in [
       "ws://u:s3cret@a", "ws://u:s3cret?@a", "ws://u:s3cret@b@a?s3cret", "http://a?s3cret",
-      "ws://a:0?s3cret", "ws://u:s3cret@a/x y", "wss://s3cret@#",
+      "ws://a:0?s3cret", "ws://u:s3cret@a/x y", "wss://s3cret@#", "u:s3cret@b://x",
     ] {
       let error = #expect(throws: WebSocketURLError.self) { try WebSocketURL(text) }
       #expect(error.map { !"\($0)".contains("s3cret") && !$0.text.contains("s3cret") } == true)
