@@ -223,8 +223,9 @@ extension FrameReader {
 
   private mutating func take(_ part: UnsafeRawBufferPointer) throws(WebSocketFrameError) {
     let start = message.count
+    var failure: WebSocketFrameError?
     if isCompressed {
-      try inflate(part)
+      do throws(WebSocketFrameError) { try inflate(part) } catch { failure = error }
     } else {
       message += part
       if role == .server { Masking.apply(key, from: taken, to: &message, startingAt: start) }
@@ -233,8 +234,10 @@ extension FrameReader {
       var validator = utf8
       let isText = validator.take(message.span.bytes.extracting(droppingFirst: start))
       utf8 = validator
+      // What came before that which does not inflate, if the read ended there, would be told first.
       guard isText else { throw payloadProblem(.invalidUTF8) }
     }
+    if let failure { throw failure }
   }
 
   /// With the place where the frame's payload begins: how far it was read when the problem showed
