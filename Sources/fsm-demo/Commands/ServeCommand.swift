@@ -112,7 +112,9 @@ struct ServeCommand: Command {
         return await serve(
           try ChatServerFraming(isBare: isBare), ChatProgram(isBare: isBare), on: loop)
       case .webSocket:
-        return await serve(WebSocketServerEngine(webSocket.options), EchoProgram(), on: loop)
+        var options = webSocket.options
+        options.notice = { note($0.words, on: loop) }
+        return await serve(WebSocketServerEngine(options), EchoProgram(), on: loop)
       }
     } catch {
       return error
@@ -122,10 +124,7 @@ struct ServeCommand: Command {
   private func serve<Framing: ProtocolEngine>(
     _ framing: Framing, _ program: any ServerProgram, on loop: SocketEventLoop
   ) async -> any Error {
-    let text = TraceText(colour: Console.usesColour)
-    let log = { (event: ServerEvent) in
-      Console.print(text.note(words(for: event), at: loop.now))
-    }
+    let log = { (event: ServerEvent) in note(words(for: event), on: loop) }
     #if os(Linux)
       if address.isSecure {
         do throws(TLSError) {
@@ -195,6 +194,10 @@ struct ServeCommand: Command {
     case .webSocket: return webSocket.hint
     }
     return words + (address.isSecure ? " --tls" : "")
+  }
+
+  private func note(_ words: String, on loop: SocketEventLoop) {
+    Console.print(TraceText(colour: Console.usesColour).note(words, at: loop.now))
   }
 
   private func words(for event: ServerEvent) -> String {

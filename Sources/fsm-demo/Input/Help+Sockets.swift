@@ -32,11 +32,12 @@ extension Help {
 
     Faults of a WebSocket:
       --answer STATUS    answer every handshake with this HTTP status, 200 to 599
-      --close CODE[:REASON]  close with this code, right after the handshake
+      --close CODE[:REASON]
+                         close with this code, right after the handshake
       --fault NAME       one of these; frames come right after the handshake:
         masked, reserved, oversized, bad-text    frames that may not be
-        split-text, bomb                         a character cut in two; 64 KiB that inflate to
-                                                 64 MiB
+        split-text, bomb                         a character cut in two, which is legal; 64 KiB
+                                                 that inflate to 64 MiB
         endless-message, ping-flood              frames without end
         slow-answer, endless-answer              an answer to the handshake that comes byte by byte,
                                                  or never ends
@@ -68,9 +69,9 @@ extension Help {
         --xor KEY, --gzip      what is done to them; --legacy: a peer that cannot read 64 KiB
       chat://HOST:PORT a chat
         --name NAME            who joins; --bare: a server that knows no delimiter
-      ws://HOST[:PORT]/PATH?QUERY  text messages of a WebSocket, wss:// over TLS. Nothing tells that
-                       one arrived, so each is sent once: written once the system took it. After
-                       15 s of silence a ping asks for a sign of life.
+      ws://HOST/PATH   text messages of a WebSocket; wss:// over TLS. Nothing tells that one
+                       arrived, so each is sent once: written once the system took it. After 15 s
+                       of silence a ping asks for a sign of life.
         --protocol NAME        offer this subprotocol; several times, the preferred one first
         --compress             offer compression (permessage-deflate)
         --header 'NAME: VALUE' a field of the request, such as Authorization; several times

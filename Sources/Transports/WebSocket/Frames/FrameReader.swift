@@ -223,8 +223,9 @@ extension FrameReader {
 
   private mutating func take(_ part: UnsafeRawBufferPointer) throws(WebSocketFrameError) {
     let start = message.count
+    var failure: WebSocketFrameError?
     if isCompressed {
-      try inflate(part)
+      do throws(WebSocketFrameError) { try inflate(part) } catch { failure = error }
     } else {
       message += part
       if role == .server { Masking.apply(key, from: taken, to: &message, startingAt: start) }
@@ -233,8 +234,16 @@ extension FrameReader {
       var validator = utf8
       let isText = validator.take(message.span.bytes.extracting(droppingFirst: start))
       utf8 = validator
-      guard isText else { throw problem(.invalidUTF8) }
+      // What came before that which does not inflate, if the read ended there, would be told first.
+      guard isText else { throw payloadProblem(.invalidUTF8) }
     }
+    if let failure { throw failure }
+  }
+
+  /// With the place where the frame's payload begins: how far it was read when the problem showed
+  /// depends on how the bytes were cut.
+  private func payloadProblem(_ problem: WebSocketFrameError.Problem) -> WebSocketFrameError {
+    WebSocketFrameError(offset: offset - UInt64(taken), problem: problem)
   }
 
   private mutating func inflate(_ part: UnsafeRawBufferPointer) throws(WebSocketFrameError) {
@@ -256,8 +265,8 @@ extension FrameReader {
       }
     } catch {
       switch error {
-      case .tooLong: throw problem(.messageTooLong(limit: limits.maximumMessageLength))
-      case .corrupt, .truncated: throw problem(.compression(error))
+      case .tooLong: throw payloadProblem(.messageTooLong(limit: limits.maximumMessageLength))
+      case .corrupt, .truncated: throw payloadProblem(.compression(error))
       }
     }
   }

@@ -39,7 +39,7 @@ public struct WebSocketFrameError: Error, Equatable, Sendable {
   }
 
   /// Which byte of what arrived over the link behind the handshake, counted from 0, or the one that
-  /// never came.
+  /// never came. Of what is wrong inside a payload, the payload's first byte.
   public let offset: UInt64
   /// What is wrong there.
   public let problem: Problem

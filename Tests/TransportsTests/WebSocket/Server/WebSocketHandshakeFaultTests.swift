@@ -1,4 +1,5 @@
 import ConnectionFSM
+import Synchronization
 import Testing
 import Transports
 
@@ -139,6 +140,52 @@ extension RealSockets {
       await rig.open()
       #expect(rig.journal.agreement?.subprotocol == "chat.v1")
       #expect(rig.journal.agreement?.compression == nil)
+      await rig.stop()
+    }
+
+    // MARK: Coming back
+
+    private static func returning() throws -> Policy {
+      try Policy(
+        connectDeadline: .seconds(60),
+        backoff: Backoff(
+          first: .milliseconds(20), base: .milliseconds(20), cap: .seconds(1), jitter: .none,
+          stability: .seconds(60)),
+        minimumDialSpacing: .milliseconds(1), heartbeat: nil,
+        lanes: [Lane(.atMostOnce, timeToLive: nil)])
+    }
+
+    @Test("F13: a server that is busy for once is dialled again after its Retry-After")
+    func busyOnce() async throws {
+      let requests = Atomic(0)
+      let options = WebSocketServerOptions { _ in
+        guard requests.add(1, ordering: .relaxed).oldValue == 0,
+          let field = try? HTTPField("Retry-After", "1")
+        else { return .accept(subprotocol: nil) }
+        return .answer(WebSocketServerOptions.answer(503, [field]))
+      }
+      let rig = try await WebSocketRig(options, policy: Self.returning())
+      rig.connection.connect(to: rig.endpoint)
+      let journal = rig.journal
+      await rig.clientLoop.until { journal.wasOpen }
+      #expect(journal.cause == .http(status: 503, retryAfter: 1))
+      #expect(journal.dials == 2 && journal.waits[0] >= .seconds(1), "\(journal.waits)")
+      await rig.stop()
+    }
+
+    @Test("F12: a server that opens and closes with 4403 is dialled ever later, and then no more")
+    func openAndClose() async throws {
+      let rig = try await WebSocketRig(
+        WebSocketServerOptions(fault: .close(4403, reason: "banned", atMessage: 0)),
+        policy: Self.returning())
+      rig.connection.connect(to: rig.endpoint)
+      let journal = rig.journal
+      await rig.clientLoop.until { journal.isAtRest }
+      #expect(journal.wasOpen && journal.cause == .closedByPeer(CloseCode(4403)))
+      // The first and five more: applications' codes are tried five times without a stable link.
+      let least = [20, 20, 40, 80, 160].map { TimeSpan.milliseconds($0) }
+      #expect(journal.waits.count == least.count)
+      for (wait, least) in zip(journal.waits, least) { #expect(wait >= least, "\(journal.waits)") }
       await rig.stop()
     }
   }

@@ -112,7 +112,8 @@ final class WebSocketJournal: Sendable {
   private struct Entries {
     var wasOpen = false
     var cause: Cause?
-    var dials = 0
+    var dials: [Instant] = []
+    var ends: [Instant] = []
     var diagnosis: (any Error)?
     var agreement: WebSocketAgreement?
     var atClient: Close?
@@ -130,8 +131,11 @@ final class WebSocketJournal: Sendable {
       if record.to == .closing, record.from != .closing { entries.closing = record.instant }
       if record.to == .closed { entries.closed = record.instant }
       for effect in record.effects {
-        if case .openTransport = effect { entries.dials += 1 }
-        if case .ended(_, let cause) = effect { entries.cause = cause }
+        if case .openTransport = effect { entries.dials.append(record.instant) }
+        if case .ended(_, let cause) = effect {
+          entries.cause = cause
+          entries.ends.append(record.instant)
+        }
       }
     }
   }
@@ -160,7 +164,8 @@ final class WebSocketJournal: Sendable {
   var wasOpen: Bool { entries.withLock { $0.wasOpen } }
   /// Why the last link ended.
   var cause: Cause? { entries.withLock { $0.cause } }
-  var dials: Int { entries.withLock { $0.dials } }
+  var dials: Int { entries.withLock { $0.dials.count } }
+  var isAtRest: Bool { entries.withLock { $0.closed != nil } }
   var agreement: WebSocketAgreement? { entries.withLock { $0.agreement } }
   /// The close frame that the client read.
   var atClient: Close? { entries.withLock { $0.atClient } }
@@ -174,6 +179,11 @@ final class WebSocketJournal: Sendable {
 
   var handshakeError: WebSocketHandshakeError? {
     entries.withLock { $0.diagnosis as? WebSocketHandshakeError }
+  }
+
+  /// From the end of each link to the next dial.
+  var waits: [TimeSpan] {
+    entries.withLock { zip($0.dials.dropFirst(), $0.ends).map { $0 - $1 } }
   }
 
   /// How long the machine was closing.
