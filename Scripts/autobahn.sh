@@ -6,7 +6,7 @@
 #   FOLDER     where the suite is installed, for the next run too, and where the reports go
 #   kosoku     a runner of the same cases, for Python 3.10 and newer (this one if none is named)
 #   wstest     the suite itself, for Python 2.7 alone: PYTHON27 names one, else pyenv is asked
-#   --cases    only those: 12.1.1, '9.*'
+#   --cases    only those: 12.1.1, '9.*' (kosoku knows a star at the end alone)
 #
 # A program named by CLIENT is judged instead of ours: called with the server's URL and a name, it
 # runs all cases and prints how many there are. Both suites come from PyPI, without privileges.
@@ -97,7 +97,7 @@ print(json.dumps({"url": f"ws://127.0.0.1:{port}", "outdir": reports, "cases": c
       ;;
   esac
 }
-serve > "$folder/server.log" 2>&1 &
+serve > "$folder/server-$suite.log" 2>&1 &
 server=$!
 trap 'kill "$server" 2> /dev/null || true' EXIT
 
@@ -108,7 +108,7 @@ for _ in {1..300}; do
   kill -0 "$server" 2> /dev/null || break
   sleep 0.1
 done
-listens || { cat "$folder/server.log" >&2; die "$suite does not start"; }
+listens || { cat "$folder/server-$suite.log" >&2; die "$suite does not start"; }
 
 start=$SECONDS
 count=$("$client" "ws://127.0.0.1:$port" "$agent") || die "the client has failed"
@@ -120,5 +120,5 @@ if [[ $suite == kosoku ]]; then
     sleep 0.1
   done
 fi
-[[ -e $reports/index.json ]] || die "there is no report; the server's words are in $folder/server.log"
+[[ -e $reports/index.json ]] || die "there is no report; the server's words are in $folder/server-$suite.log"
 python3 Scripts/autobahn-report.py "$reports/index.json" "$count"
