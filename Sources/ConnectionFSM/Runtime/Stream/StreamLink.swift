@@ -147,11 +147,7 @@ extension StreamLink: ByteStreamObserver {
         engine.receiveEnd(at: loop.now, into: &output)
         return settle()
       case .failed(let cause):
-        if isLeaving {
-          endUnheard()
-        } else {
-          verdict = .failed(cause)
-        }
+        if isLeaving { endUnheard() } else { verdict = .failed(cause) }
         return settle()
       }
     }
