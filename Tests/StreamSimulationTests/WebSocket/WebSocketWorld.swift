@@ -100,11 +100,11 @@ final class WebSocketWorld: @unchecked Sendable {
       $1.send($0)
     }
   ) -> SimulatedServer<WebSocketServerEngine> {
-    let options = WebSocketServerOptions(
-      compression: compression, limits: limits, fault: fault,
-      notice: { [self] in note("client", $0) })
+    var options = WebSocketServerOptions(compression: compression, limits: limits, fault: fault)
+    options.notice = { [self] in note("client", $0) }
+    let made = options
     return SimulatedServer(
-      internet, host: server, port: Self.port, engine: { WebSocketServerEngine(options) },
+      internet, host: server, port: Self.port, engine: { WebSocketServerEngine(made) },
       respond: respond)
   }
 
