@@ -100,9 +100,8 @@ final class WebSocketWorld: @unchecked Sendable {
       $1.send($0)
     }
   ) -> SimulatedServer<WebSocketServerEngine> {
-    let options = WebSocketServerOptions(
-      compression: compression, limits: limits, fault: fault,
-      notice: { [self] in note("client", $0) })
+    var options = WebSocketServerOptions(compression: compression, limits: limits, fault: fault)
+    options.notice = { [self] in note("client", $0) }
     return SimulatedServer(
       internet, host: server, port: Self.port, engine: { WebSocketServerEngine(options) },
       respond: respond)
