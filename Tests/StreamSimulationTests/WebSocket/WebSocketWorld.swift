@@ -102,9 +102,8 @@ final class WebSocketWorld: @unchecked Sendable {
   ) -> SimulatedServer<WebSocketServerEngine> {
     var options = WebSocketServerOptions(compression: compression, limits: limits, fault: fault)
     options.notice = { [self] in note("client", $0) }
-    let made = options
     return SimulatedServer(
-      internet, host: server, port: Self.port, engine: { WebSocketServerEngine(made) },
+      internet, host: server, port: Self.port, engine: { WebSocketServerEngine(options) },
       respond: respond)
   }
 
