@@ -16,7 +16,7 @@ cd "$scratch"
 echo "plant-check-bugs: without a bug, 10,000 stories of each profile must pass"
 swift build -c release --product fsm-demo > build.log 2>&1 || { tail -20 build.log; exit 1; }
 demo=.build/release/fsm-demo
-for profile in machine connection; do
+for profile in machine connection websocket; do
   "$demo" check --profile $profile > check.log 2>&1 || { tail -20 check.log; exit 1; }
 done
 
@@ -178,6 +178,11 @@ bug tail-dropped connection Sources/Transports/Framing/DelimiterFraming.swift \
 bug state-untold connection $runtime/Connection/Driver.swift \
   'if machine.phase != phase || machine.primary?.epoch != epoch {' \
   'if machine.phase != phase && machine.phase != .open || machine.primary?.epoch != epoch {'
+
+bug mask-out-of-step websocket Sources/Transports/WebSocket/Frames/FrameReader.swift \
+  'Masking.apply(key, from: taken, to: &message' 'Masking.apply(key, from: 0, to: &message'
+bug gap-before-the-close websocket Sources/Transports/WebSocket/Frames/FrameExchange.swift \
+  'if fits, queue.isEmpty, !hasDropped {' 'if fits, queue.isEmpty {'
 
 if [ "$wanted" != "  " ] && [ "$planted" != "$(wc -w <<< "$wanted")" ]; then
   echo "plant-check-bugs: not every name is that of a bug"
