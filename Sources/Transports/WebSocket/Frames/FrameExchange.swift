@@ -39,6 +39,9 @@ struct FrameExchange: Sendable {
   /// (section 5.5.3).
   private var pong: [UInt8]?
   private var lastPing: UInt32?
+  /// Something was given and is not sent any more, and so is nothing behind it: messages keep their
+  /// order, and the peer sees no gap in it.
+  private var hasDropped = false
   /// Whether we want to close, once what was given is written.
   private var wantsClose = false
 
@@ -154,10 +157,12 @@ extension FrameExchange {
     guard isSending, !wantsClose else { return }
     let fits =
       output.bytes.count < Self.roomForMessages && message.bytes.count <= limits.fragmentLength
-    if fits, queue.isEmpty, !hasBegun {
+    if fits, queue.isEmpty, !hasDropped {
       _ = writePart(of: message, into: &output)
     } else if case .open = stage {
       queue.append(message)
+    } else {
+      hasDropped = true
     }
   }
 
@@ -275,7 +280,7 @@ extension FrameExchange {
     if case .open = stage {
       stage = .parting(code, end, until: deadline)
       // Gone now, and not with the close: what leaves the backlog there counts as written.
-      _ = queue.removeAll()
+      hasDropped = !queue.removeAll().isEmpty
     } else {
       stage = .leaving(end, until: deadline)
     }

@@ -139,6 +139,33 @@ import Transports
     }
   }
 
+  @Test("I11 F24: what waits is gone with the peer's close, before ours is written")
+  func backlog() throws {
+    let limits = try WebSocketLimits(fragmentLength: 125)
+    var client = try WebSocketTrial(limits: limits)
+    for _ in 0..<3 { client.trial.send(Message(bytes: [UInt8](repeating: 1, count: 200))) }
+    client.trial.engine.writeOn(into: &client.trial.output)
+    #expect(client.trial.engine.backlog == 3)
+    client.trial.output.bytes = []
+    client.receive(.close(1001))
+    #expect(client.trial.engine.backlog == 0)
+    // It would seem to go on with the one that was begun.
+    client.trial.send(Message("answer"))
+    #expect(client.takeUnmasked() == [.close(1001)])
+  }
+
+  @Test("I11 F24: behind an answer that is too long to be sent no other is")
+  func gap() throws {
+    let limits = try WebSocketLimits(fragmentLength: 125)
+    var client = try WebSocketTrial(limits: limits)
+    client.receive(.close(1001))
+    client.trial.send(Message("first"))
+    client.trial.send(Message(bytes: [UInt8](repeating: 1, count: 200)))
+    client.trial.send(Message("third"))
+    #expect(client.trial.engine.backlog == 0)
+    #expect(client.takeUnmasked() == [.text("first"), .close(1001)])
+  }
+
   @Test("A close before the handshake is done ends the link without a word")
   func early() throws {
     var trial = EngineTrial(WebSocketEngine(try WebSocketOptions(WebSocketURL("ws://a/"))))
