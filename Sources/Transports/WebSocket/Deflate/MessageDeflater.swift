@@ -99,8 +99,8 @@ package final class MessageDeflater: @unchecked Sendable {
   ///
   /// The table of a large level is moved along whenever a small window is full: with 9 bits, level
   /// 5 was two to three times as fast as 8 on JSON and on source text (zlib 1.2.13), in 18 KiB
-  /// instead of 130, and its output 2 % larger. Below 5 the blocks get short, and the output 5 to 20 %
-  /// larger; 9 gains nothing.
+  /// instead of 130, and its output 2 % larger. Below 5 the blocks get short, and the output 5 to
+  /// 20 % larger; 9 gains nothing.
   private var memoryLevel: Int32 { min(8, max(5, windowBits - 7)) }
 
   private func started() -> UnsafeMutablePointer<z_stream> {

@@ -4,7 +4,7 @@
   import Testing
   import Transports
 
-  /// A WebSocket server of another make; what it does is told in Fixtures/websocket-peers/README.md.
+  /// A WebSocket server of another make; Fixtures/websocket-peers/README.md tells what it does.
   struct WebSocketPeer {
     enum Make: CaseIterable {
       case websockets, aiohttp, ws
