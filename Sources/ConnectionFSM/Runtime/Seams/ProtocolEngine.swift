@@ -107,3 +107,13 @@ public enum EngineEvent: Equatable, Sendable {
   /// The protocol is broken, or its peer; the transport lets go of the stream.
   case failed(Cause)
 }
+
+extension EngineEvent {
+  /// Whether the link is over with it.
+  var isEnd: Bool {
+    switch self {
+    case .closed, .failed: true
+    case .opened, .message, .pong, .acknowledged, .redirected, .ending, .finished: false
+    }
+  }
+}

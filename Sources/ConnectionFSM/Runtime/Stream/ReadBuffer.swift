@@ -4,9 +4,9 @@ import Synchronization
 ///
 /// Sendable only in that it is found from anywhere; its bytes are touched on its loop alone.
 package final class ReadBuffer: @unchecked Sendable {
-  // 64 KiB: a read takes a whole socket buffer of a busy link, and an idle link owns no buffer. Nor
+  // 256 KiB: a read takes all that a busy link has, and an idle link owns no buffer. Nor
   // does an idle transport: of ten thousand of them each would keep at least a page.
-  let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
+  let bytes = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 18, alignment: 16)
   private let loop: ObjectIdentifier
 
   private struct Known: Sendable {

@@ -27,6 +27,9 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   /// Messages in the engine's backlog, oldest first, and the bytes of their payloads.
   @exclusivity(unchecked) private var waiting = FIFO<(id: MessageID?, payload: Int)>()
   @exclusivity(unchecked) private var waitingByteCount = 0
+  /// How much the stream took between the last two times that it was full, and since.
+  @exclusivity(unchecked) private var takenBefore = 0
+  @exclusivity(unchecked) private var takenSince = 0
   /// Room for what is reported at once.
   @exclusivity(unchecked) private var reports: [MessageID] = []
   /// The machine was told to give no more.
@@ -49,8 +52,10 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   // cancelled.
   private static var highMark: Int { 256 << 10 }
   private static var lowMark: Int { 64 << 10 }
-  /// What a backlog is written in: it stays in the core's cache between being made and being sent.
-  private static var portion: Int { 64 << 10 }
+  /// What a backlog is written in: as much as the stream takes before it is full, within bounds.
+  /// Each write costs a wake-up of the peer; but what is written and not taken stands before all
+  /// that is urgent, so that a slow stream had better be given little.
+  private var portion: Int { min(max(64 << 10, takenBefore, takenSince), 1 << 20) }
   /// Reads a turn: a flood on one link must not starve the others, nor the timers.
   private static var readsPerTurn: Int { 4 }
   /// Events a turn: consumers on this loop run in between, or a burst would overrun their buffers.
@@ -298,9 +303,12 @@ extension StreamLink {
       switch stream.write(output.bytes.span.bytes.extracting(droppingFirst: written)) {
       case .wrote(let count):
         written += count
+        takenSince += count
         meter.sent(byteCount: count)
       case .wouldBlock:
         isFull = true
+        takenBefore = takenSince
+        takenSince = 0
         return reportWritten()
       case .failed(let cause):
         writeFailure = cause
@@ -319,7 +327,8 @@ extension StreamLink {
   private func writeOn() -> Bool {
     guard engine.hasMore else { return false }
     compact()
-    while engine.hasMore, output.bytes.count < Self.portion {
+    let portion = portion
+    while engine.hasMore, output.bytes.count < portion {
       let backlog = engine.backlog
       engine.writeOn(into: &output)
       guard engine.backlog < backlog, let (id, payload) = waiting.popFirst() else { continue }
@@ -385,15 +394,5 @@ extension StreamLink {
     guard next != armedAt else { return }
     armedAt = next
     loop.arm(self, at: next)
-  }
-}
-
-extension EngineEvent {
-  /// Whether the link is over with it.
-  fileprivate var isEnd: Bool {
-    switch self {
-    case .closed, .failed: true
-    case .opened, .message, .pong, .acknowledged, .redirected, .ending, .finished: false
-    }
   }
 }
