@@ -178,8 +178,22 @@ struct BacklogTests {
     rig.stream.writes = []
     rig.stream.observer?.streamWritable()
     #expect(rig.stream.takeBytes().count == 2_000_000)
-    #expect((65_536..<66_536).contains(rig.engines.longestOutput))
+    // One that takes all is given more at once, and never above a MiB.
+    #expect((500_000..<1_049_576).contains(rig.engines.longestOutput))
     #expect(rig.reports.take().last == "#1 written 20")
+  }
+
+  @Test("F38: a stream is given as much of a backlog at once as it took before it was full")
+  func portions() {
+    let rig = LinkRig.open(part: 1000)
+    rig.stream.writes = [.wouldBlock]
+    rig.send(String(repeating: "a", count: 1_000_000))
+    rig.makeRoom(66_000, 134_000)
+    #expect(rig.engines.longestOutput < 135_000)
+    // It was full after 200,000 bytes; of the next portion it takes a tenth.
+    rig.makeRoom(20_000)
+    rig.makeRoom(20_000)
+    #expect(rig.engines.longestOutput < 202_000)
   }
 }
 
