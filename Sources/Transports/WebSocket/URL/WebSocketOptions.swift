@@ -66,7 +66,11 @@ public struct WebSocketOptions: Sendable {
       throw WebSocketOptionError(
         "redirectLimit", "is \(redirectLimit); give 0 to \(Self.mostRedirects)")
     }
-    if let login { try Self.check(login, limits) }
+    do throws(FramingError) {
+      try login?.validateForWebSocket(limit: limits.maximumOutgoingLength)
+    } catch {
+      throw WebSocketOptionError("login", "cannot be sent, \(error)")
+    }
     try authorization?.validate(url, headers)
     guard !readsBinaryAsText || !limits.deliversPieces else {
       throw WebSocketOptionError(
@@ -97,19 +101,6 @@ public struct WebSocketOptions: Sendable {
       guard !subprotocols[..<place].contains(name) else {
         throw WebSocketOptionError("subprotocols", "hold “\(name)” twice; offer it once")
       }
-    }
-  }
-
-  private static func check(
-    _ login: Message, _ limits: WebSocketLimits
-  ) throws(WebSocketOptionError) {
-    let limit = limits.maximumOutgoingLength
-    guard login.bytes.count <= limit else {
-      throw WebSocketOptionError(
-        "login", "has \(login.bytes.count) bytes, more than maximumOutgoingLength \(limit)")
-    }
-    guard login.kind != .text || String(validating: login.bytes, as: UTF8.self) != nil else {
-      throw WebSocketOptionError("login", "is text that is not UTF-8; send it as binary")
     }
   }
 }
