@@ -38,6 +38,11 @@ public protocol Transport: AnyObject {
   /// Asks for a sign of life; the answer is reported as `pong` of the same number.
   func ping(_ number: UInt32, on epoch: Epoch)
 
+  /// Whether messages of this link are wanted now; when it opens they are. What is not wanted stays
+  /// with the peer as far as the protocol can make it wait. A transport that cannot, as by default,
+  /// goes on delivering.
+  func setReceiving(_ isReceiving: Bool, on epoch: Epoch)
+
   /// Ends in order: what was given is sent first. Reports `closed` or `failed`.
   func close(_ epoch: Epoch)
 
@@ -48,6 +53,7 @@ public protocol Transport: AnyObject {
 extension Transport {
   public var canAuthenticate: Bool { false }
   public var traffic: Traffic { Traffic() }
+  public func setReceiving(_ isReceiving: Bool, on epoch: Epoch) {}
 }
 
 /// Who hears what a transport has to say.
