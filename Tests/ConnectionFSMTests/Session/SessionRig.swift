@@ -11,7 +11,7 @@ struct SessionRig {
 
   /// One whose first link is open.
   static func open(
-    _ dialect: WordsDialect = WordsDialect(), _ settings: SessionSettings = .plain,
+    _ dialect: WordsDialect = WordsDialect(), settings: SessionSettings = .plain,
     topics: [String] = []
   ) -> SessionRig {
     var rig = SessionRig(dialect, settings)
