@@ -65,6 +65,15 @@ struct SessionLinkTests {
     #expect(rig.start(3, resuming: true) == "3 < login t2")
   }
 
+  @Test("F51: where nothing is confirmed, nothing is certain after the link that it was sent on")
+  func resumesWithoutConfirmations() {
+    var rig = SessionRig.open(settings: .made(confirmation: nil), topics: ["a", "b"])
+    rig.ended(1)
+    rig.unsubscribe("b")
+    rig.start(2, resuming: true)
+    #expect(rig.hear(2, "resumed") == "2 < unsub b, 2 < sub a, 2 resumed")
+  }
+
   @Test("RC005, RC171, F51: a refused resume begins anew on the same link, with all that is wanted")
   func resumeRefused() {
     var rig = SessionRig.open(topics: ["a", "b"])
@@ -102,6 +111,21 @@ struct SessionLinkTests {
     rig.subscribe("a")
     #expect(rig.start(3, resuming: true) == "3 < login t2")
     #expect(rig.hear(3, "resumed") == "3 < sub a, 3 resumed")
+  }
+
+  @Test("F54, F51: a link that was replaced leaves nothing, also if it outlives the other")
+  func replacedOutlives() {
+    var rig = SessionRig.open(topics: ["a"])
+    rig.ended(1)
+    rig.start(2, resuming: true)
+    rig.hear(2, "resumed")
+    rig.opened(2)
+    rig.start(3)
+    rig.hear(3, "accepted t3")
+    rig.opened(3)
+    rig.ended(3)
+    rig.ended(2)
+    #expect(rig.start(4, resuming: true) == "4 < login t3")
   }
 
   @Test("F51: a later token takes the place of the first")

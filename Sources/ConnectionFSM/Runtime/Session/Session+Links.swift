@@ -9,13 +9,15 @@ struct SessionRemains {
   /// What it may give us: it was told, and has not answered.
   let uncertain: [String]
 
-  init(of link: SessionLink) {
+  /// Where nothing is confirmed all is uncertain: what was sent last may have died with the link.
+  init(of link: SessionLink, confirms: Bool) {
     token = link.token
     inbox = link.inbox
-    confirmed = link.asked.topics.filter {
-      !link.unconfirmed.contains($0) && !link.toRepeat.contains($0)
-    }
-    uncertain = link.unconfirmed.topics + link.toRepeat.topics + link.ending.topics
+    let asked = link.asked.topics
+    let waiting = link.unconfirmed.topics + link.toRepeat.topics + link.ending.topics
+    let unsure = Set(waiting)
+    confirmed = confirms ? asked.filter { !unsure.contains($0) } : []
+    uncertain = confirms ? waiting : asked
   }
 }
 
@@ -62,8 +64,11 @@ extension Session {
     for id in requests.popLost(with: epoch) { actions.append(.requestFailed(id, .linkLost)) }
     guard let place = place(of: epoch) else { return }
     let link = links.remove(at: place)
-    // One that has resumed has changed what the peer gives us, also if it never opened.
-    if openEpoch == epoch || link.isResumed { remains = SessionRemains(of: link) }
+    // One that has resumed has changed what the peer gives us, also if it never opened. One that
+    // was replaced leaves nothing, also if it outlives the link that took over.
+    if openEpoch == epoch || (link.isResumed && !link.isRetired) {
+      remains = SessionRemains(of: link, confirms: settings.confirmationTimeout != nil)
+    }
     if openEpoch == epoch { openEpoch = nil }
     gaps.forget(filledBy: epoch)
     clearInboxes()

@@ -36,8 +36,7 @@ extension Session {
     into actions: inout [SessionAction]
   ) {
     guard wanted.contains(topic) else { return }
-    // A link that lags behind the other would take the consumer back.
-    if let last = lastNumbers[topic], number <= last, isCarried(topic, besides: place) { return }
+    if let last = lastNumbers[topic], number <= last, lagsBehind(topic, on: place) { return }
     deliver(message, number, of: topic, on: place, at: now, into: &actions)
   }
 
@@ -46,7 +45,7 @@ extension Session {
     into actions: inout [SessionAction]
   ) {
     lastNumbers[topic] = number
-    links[place].know(topic)
+    for other in links.indices { links[other].advance(topic, isHere: other == place) }
     gaps.fill(topic, through: number, at: now)
     actions.append(.deliver(message, topic: topic))
   }
@@ -57,6 +56,12 @@ extension Session {
     (links[place].asked[topic] ?? .fresh) == .fresh
       && !isCarried(topic, besides: place)
       && dialect.recover(topic, after: last) == nil
+  }
+
+  /// Whether a snapshot of old would take the consumer back: another link was or is ahead. From a
+  /// link that was alone it means that the peer counts anew.
+  private func lagsBehind(_ topic: String, on place: Int) -> Bool {
+    links[place].asked[topic] == .joining || isCarried(topic, besides: place)
   }
 
   func isCarried(_ topic: String, besides place: Int) -> Bool {

@@ -34,8 +34,14 @@ extension Session {
     }
   }
 
+  // Where nothing is to be confirmed, both words mean nothing.
+
+  mutating func subscribed(_ topics: [String], on place: Int, at now: Instant) {
+    guard let timeout = settings.confirmationTimeout else { return }
+    for topic in topics { links[place].confirm(topic, at: now, within: timeout) }
+  }
+
   mutating func unsubscribed(_ topics: [String], on place: Int, at now: Instant) {
-    // Where nothing is confirmed, the protocol has no such word either.
     guard settings.confirmationTimeout != nil, links[place].takesChanges else { return }
     for topic in topics { links[place].ended(topic, at: now) }
   }

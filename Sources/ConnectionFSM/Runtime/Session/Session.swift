@@ -55,8 +55,7 @@ extension Session {
     case .resumeRefused: resumeRefused(on: place, into: &actions)
     case .refused(let refusal): refused(refusal, on: place, into: &actions)
     case .token(let token): links[place].token = token
-    case .subscribed(let topics):
-      for topic in topics { links[place].confirm(topic) }
+    case .subscribed(let topics): subscribed(topics, on: place, at: now)
     case .unsubscribed(let topics): unsubscribed(topics, on: place, at: now)
     case .topicRefused(let topic, let reason):
       topicRefused(topic, because: reason, on: place, into: &actions)

@@ -26,21 +26,33 @@ struct SessionLink {
   /// Numbered messages have come since the last acknowledgement.
   var owesAcknowledgement = false
 
-  /// What the peer was asked for here and not told to end. Fresh is what has brought no message
-  /// yet whose number is to follow that of another link.
-  private(set) var asked = TopicTable<Freshness>()
+  /// What the peer was asked for here and not told to end.
+  private(set) var asked = TopicTable<Row>()
   /// What is asked for and not confirmed, and since when; the longest first.
   private(set) var unconfirmed = TopicTable<Instant>()
-  /// What was ended lately without a confirmation, and when; the longest ago first.
-  private(set) var ending = TopicTable<Instant>()
+  /// What was ended lately without a confirmation; the longest ago first.
+  private(set) var ending = TopicTable<Ending>()
 
   // What is to be said next. Nothing is in both of the first two.
   private(set) var toSubscribe = TopicList()
   private(set) var toUnsubscribe = TopicList()
   private(set) var toRepeat = TopicList()
 
-  /// Whether the first number of a topic may be any.
-  enum Freshness { case fresh, known }
+  /// Where the numbers of a topic are on this link.
+  enum Row {
+    /// It has brought none yet, and the first may be any.
+    case fresh
+    /// It has brought none yet that was new, and goes on where another link is: it may lag behind.
+    case joining
+    /// It has brought one that was new.
+    case running
+  }
+
+  /// Ends of a topic that wait for their confirmations.
+  struct Ending {
+    let last: Instant
+    let count: Int
+  }
 
   init(_ epoch: Epoch, resumes: Bool, inbox: Int) {
     self.epoch = epoch
@@ -72,7 +84,7 @@ extension SessionLink {
   }
 
   /// The peer has this one as of the link before.
-  mutating func inherit(_ topic: String) { asked[topic] = .known }
+  mutating func inherit(_ topic: String) { asked[topic] = .running }
 
   /// Has a topic ended and asked for anew; false if it is not asked for yet anyway.
   mutating func renew(_ topic: String) -> Bool {
@@ -98,9 +110,10 @@ extension SessionLink {
     toRepeat.removeAll()
   }
 
-  /// A message of this topic has found its place in the row.
-  mutating func know(_ topic: String) {
-    if asked.contains(topic) { asked[topic] = .known }
+  /// A new message of this topic came, on this link or on the other.
+  mutating func advance(_ topic: String, isHere: Bool) {
+    guard let row = asked[topic] else { return }
+    if isHere { asked[topic] = .running } else if row == .fresh { asked[topic] = .joining }
   }
 }
 
@@ -116,9 +129,11 @@ extension SessionLink {
       unconfirmed.remove(topic)
       toRepeat.remove(topic)
       // Only a peer that confirms can leave it open whether the topic has ended.
-      if timeout != nil { ending.append(topic, now) }
+      guard timeout != nil else { continue }
+      ending.append(topic, Ending(last: now, count: 1 + (ending[topic]?.count ?? 0)))
     }
-    while let timeout, let first = ending.first, now - first.value >= timeout {
+    // Some peers never say so.
+    while let timeout, let first = ending.first, now - first.value.last >= timeout {
       ending.remove(first.topic)
     }
     return topics
@@ -130,15 +145,12 @@ extension SessionLink {
     return topics
   }
 
-  /// Takes topics to subscribe to; the first number of one that another link carries too is not
-  /// any: the numbers go on.
   mutating func takeSubscribed(
     _ limit: Int, at now: Instant, awaitsConfirmation: Bool, carriedElsewhere: (String) -> Bool
   ) -> [String] {
     let topics = toSubscribe.popFirst(limit)
     for topic in topics {
-      asked[topic] = carriedElsewhere(topic) ? .known : .fresh
-      ending.remove(topic)
+      asked[topic] = carriedElsewhere(topic) ? .joining : .fresh
       if awaitsConfirmation { unconfirmed.append(topic, now) }
     }
     return topics
@@ -148,19 +160,27 @@ extension SessionLink {
 // MARK: What the peer says
 
 extension SessionLink {
-  mutating func confirm(_ topic: String) {
+  /// The peer has confirmed a topic.
+  ///
+  /// 1. subscribe, unsubscribe and subscribe are sent; 2. the answer to the first comes. Taken for
+  /// that to the last it would stand also if the last is lost, and the topic would be dead. So it
+  /// counts once the answer to the second has come, or cannot come any more.
+  mutating func confirm(_ topic: String, at now: Instant, within timeout: TimeSpan) {
+    if let ending = ending[topic], now - ending.last < timeout { return }
     unconfirmed.remove(topic)
     toRepeat.remove(topic)
   }
 
   /// The peer has ended a topic: as it was told, or by itself.
   ///
-  /// 1. subscribe, unsubscribe and subscribe are sent; 2. the answer to the first confirms the
-  /// topic; 3. the answer to the second comes. So one that is asked for is not asked for at once
-  /// again, but after the time in which the answer to the last must come. It also keeps a peer
-  /// that throws us out each time from being asked without a pause.
+  /// It is not asked for at once again, but after the time in which the answer to the last question
+  /// must come. That also keeps a peer that throws us out each time from being asked without a
+  /// pause.
   mutating func ended(_ topic: String, at now: Instant) {
-    ending.remove(topic)
+    if let ending = ending[topic] {
+      self.ending[topic] =
+        ending.count > 1 ? Ending(last: ending.last, count: ending.count - 1) : nil
+    }
     guard asked.contains(topic), !unconfirmed.contains(topic), !toRepeat.contains(topic)
     else { return }
     asked[topic] = .fresh
