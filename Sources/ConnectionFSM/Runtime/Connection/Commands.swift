@@ -76,5 +76,6 @@ struct Offer: Sendable {
 /// A message that its sender may take back. Confined to the loop, like the driver.
 final class SendTicket: @unchecked Sendable {
   var id: MessageID?
+  var request: UInt64?
   var isCancelled = false
 }

@@ -27,6 +27,9 @@ public final class Connection: Sendable {
   ///   - beat: The words of the policy's beat; needed where it has one.
   ///   - credentials: Who is asked for credentials before each dial; needed where the policy has a
   ///     ``Policy/credentialsDeadline``, and only there.
+  ///   - session: The words of the session that a link begins with, of topics and of requests;
+  ///     needed where the policy has a ``Policy/sessionDeadline``, and only there.
+  ///   - sessionSettings: The measures of the session.
   ///   - outbox: What keeps the messages of a lane beyond the life of the process; what it has
   ///     recovered is sent first.
   ///   - monitors: Who hears every step.
@@ -35,20 +38,25 @@ public final class Connection: Sendable {
   public init(
     _ transport: sending some Transport, policy: Policy, seed: UInt64? = nil,
     beat: BeatMessage? = nil, credentials: CredentialsProvider? = nil,
+    session: (any SessionDialect)? = nil, sessionSettings: SessionSettings = SessionSettings(),
     outbox: (any Outbox, lane: LaneID)? = nil, monitors: [any ConnectionMonitor] = [],
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
     fit = Fit(
       canPing: transport.canPing, canAuthenticate: transport.canAuthenticate, beat: beat,
-      hasProvider: credentials != nil, outboxLane: outbox?.lane)
+      hasProvider: credentials != nil, hasSession: session != nil, outboxLane: outbox?.lane)
     try fit.check(policy)
+    do throws(PolicyError) { try sessionSettings.validate() } catch {
+      throw .settings(knob: "\(error.knob)", mend: "\(error.mend)")
+    }
     lanes = policy.lanes
     // A scheme that nobody knows: without a home there is nowhere to dial.
     home = transport.home ?? Endpoint(scheme: "", host: "", port: 0)
     driver = Driver(
       transport, policy: policy, seed: seed ?? Self.systemSeed(),
       attendants: Attendants(
-        beat: beat, credentials: credentials, outbox: outbox.map { ($0.0, $0.lane) },
+        beat: beat, credentials: credentials, session: session.map { ($0, sessionSettings) },
+        outbox: outbox.map { ($0.0, $0.lane) },
         monitors: monitors, trace: trace))
     if !monitors.isEmpty { perform { $0.begin() } }
   }
@@ -185,6 +193,65 @@ extension Connection {
   ) {
     driver.commands.give(
       .offer(Offer(message: message, lane: lane, key: key, completion: completion)), to: driver)
+  }
+}
+
+// MARK: Topics and requests
+
+extension Connection {
+  /// The messages of a topic from now on, by whatever links; subscribed to as long as somebody holds
+  /// the sequence, however many do, and again on each new link. Needs a session.
+  ///
+  /// - Parameters:
+  ///   - topic: In the peer's words.
+  ///   - limit: How many messages may wait for this consumer.
+  ///   - policy: What happens when there are more.
+  public func messages(
+    of topic: String, bufferingUpTo limit: Int = 1024,
+    whenFull policy: SlowConsumerPolicy = .disconnect
+  ) -> Messages {
+    let buffer = MessageBuffer(limit: limit, policy: policy) { [driver] in
+      driver.commands.give(.perform({ $0.consumerRelaxed() }), to: driver)
+    }
+    perform {
+      $0.subscribe(buffer, to: topic)
+    } orElse: {
+      buffer.finish()
+    }
+    return Messages(
+      Messages.Interest(buffer) { [driver] in
+        driver.commands.give(.perform({ $0.unsubscribe(buffer, from: topic) }), to: driver)
+      })
+  }
+
+  /// Sends a message as a request and waits for its answer. Needs a session.
+  ///
+  /// In a lane at least once the request outlives a link and is sent again; otherwise the end of the
+  /// link is its end.
+  /// - Parameters:
+  ///   - message: What is asked.
+  ///   - lane: In which lane.
+  ///   - timeout: How long the answer may take, from now on, waiting for a link included.
+  /// - Returns: The answer.
+  /// - Throws: ``RequestError``: why there is none.
+  public func request(
+    _ message: Message, in lane: LaneID = LaneID(0), timeout: TimeSpan = .seconds(10)
+  ) async throws(RequestError) -> Message {
+    let ticket = SendTicket()
+    let result: Result<Message, RequestError> = await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        perform { driver in
+          driver.request(message, in: lane, timeout: timeout, ticket: ticket) {
+            continuation.resume(returning: $0)
+          }
+        } orElse: {
+          continuation.resume(returning: .failure(.rejected(.closed)))
+        }
+      }
+    } onCancel: { [driver] in
+      driver.commands.give(.cancel(ticket), to: driver)
+    }
+    return try result.get()
   }
 }
 

@@ -1,5 +1,5 @@
 /// A policy and a transport that do not fit, with the mend.
-public enum ConnectionError: Error, CustomStringConvertible, Sendable {
+public enum ConnectionError: Error, Equatable, CustomStringConvertible, Sendable {
   /// The policy has a heartbeat and the transport cannot ping.
   case heartbeatNeedsPing
   /// The policy has a session stage, and nobody to answer for it.
@@ -10,6 +10,12 @@ public enum ConnectionError: Error, CustomStringConvertible, Sendable {
   case providerNeedsDeadline
   /// There is a provider of credentials, and the transport cannot take any to its peer.
   case credentialsNeedAuthentication
+  /// There is a session, and the policy does not say how long its beginning may take.
+  case sessionNeedsDeadline
+  /// There is a session, which numbers the messages of a lane at least once, and more than one.
+  case sessionNeedsOneLane
+  /// A measure of the session is out of its range: which, and which values would do.
+  case settings(knob: String, mend: String)
   /// The new policy has other lanes than the connection was made with.
   case lanesDiffer
   /// There is an outbox for a lane that the policy does not have.
@@ -27,7 +33,8 @@ public enum ConnectionError: Error, CustomStringConvertible, Sendable {
       "the policy has a heartbeat, but the transport cannot ping: give the protocol a ping, let "
         + "the server drive the heartbeat, or set it to nil"
     case .stageNeedsProvider:
-      "the policy has a session deadline, but the connection has nobody to ask: set it to nil"
+      "the policy has a session deadline, but the connection has no session: give it a dialect, "
+        + "or set sessionDeadline to nil"
     case .credentialsNeedProvider:
       "the policy has a credentials deadline, but nobody gives credentials: give the connection a "
         + "provider, or set credentialsDeadline to nil"
@@ -37,6 +44,12 @@ public enum ConnectionError: Error, CustomStringConvertible, Sendable {
     case .credentialsNeedAuthentication:
       "the connection has a provider of credentials, but the transport has no place for them: give "
         + "the protocol one, or the connection no provider"
+    case .sessionNeedsDeadline:
+      "the connection has a session, but the policy has no time for its beginning: set "
+        + "sessionDeadline"
+    case .sessionNeedsOneLane:
+      "a session numbers the messages of one lane at least once, but the policy has more: keep one"
+    case .settings(let knob, let mend): "\(knob): \(mend)"
     case .lanesDiffer:
       "the new policy has other lanes: they are fixed when the connection is made"
     case .outboxNeedsLane:

@@ -49,6 +49,11 @@ struct CredentialsDesk {
     return credentials
   }
 
+  /// What the link was given.
+  func credentials(of epoch: Epoch) -> Credentials? {
+    given?.epoch == epoch ? given?.credentials : nil
+  }
+
   /// A link has ended, and whether over its credentials.
   mutating func ended(_ epoch: Epoch, wereRefused: Bool) {
     guard let given, given.epoch == epoch else { return }

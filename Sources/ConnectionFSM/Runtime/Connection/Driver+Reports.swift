@@ -24,8 +24,16 @@ extension Driver {
       // Not drained here: whoever delivers does that next.
       return deferred.append(.input(.transport(epoch, .pong(lastBeat))))
     }
+    guard session != nil else { return hand(message, of: nil) }
+    withSession { session, now, actions in
+      session.receive(message, on: epoch, at: now, into: &actions)
+    }
+  }
+
+  /// Gives a message to the consumers.
+  func hand(_ message: Message, of topic: String?) {
     let wasHolding = observers.isHolding
-    observers.received(message)
+    observers.received(message, of: topic)
     if observers.isHolding != wasHolding { setReceiving(wasHolding) }
   }
 
@@ -61,6 +69,11 @@ extension Driver {
 extension Driver: DeadlineHandler {
   func deadlineReached() {
     armedAt = nil
+    if let deadline = session?.nextDeadline, deadline <= loop.now {
+      withSession { session, now, actions in
+        session.deadlineReached(at: now, into: &actions)
+      }
+    }
     guard let deadline = machine.nextDeadline, deadline <= loop.now else { return rearm() }
     submit(.deadlineReached)
   }

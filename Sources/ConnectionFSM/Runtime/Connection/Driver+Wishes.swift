@@ -40,6 +40,7 @@ extension Driver {
     }
     // Another process, or the next connection, goes on with what the outbox holds.
     for offer in outbox?.removeAll() ?? [] { offer.completion?(.success(.inDoubt)) }
+    for id in requests.keys.sorted() { answer(id, .failure(.linkLost)) }
     observers.finish()
   }
 }
@@ -68,13 +69,21 @@ extension Driver {
   /// Takes a message back: before it is offered, or while it waits.
   func cancel(_ ticket: SendTicket) {
     ticket.isCancelled = true
-    if let id = ticket.id { return submit(.cancel(id)) }
-    guard let offer = outbox?.remove(ticket), let number = offer.number else { return }
-    outbox?.outbox.forget(number)
-    offer.completion?(.success(.cancelled))
+    if let id = ticket.id {
+      submit(.cancel(id))
+    } else if let offer = outbox?.remove(ticket), let number = offer.number {
+      outbox?.outbox.forget(number)
+      offer.completion?(.success(.cancelled))
+    }
+    // The request may be with the peer already; nobody waits for its answer any more.
+    if let request = ticket.request { end(request, .cancelled) }
   }
 
-  func forget(_ key: String, in lane: LaneID) { keyed[LaneKey(lane: lane, key: key)] = nil }
+  /// The message of a key has ended; a later one may have it already.
+  func forget(_ key: String, of id: MessageID) {
+    let key = LaneKey(lane: id.lane, key: key)
+    if keyed[key] == id { keyed[key] = nil }
+  }
 }
 
 // MARK: The outbox

@@ -33,6 +33,13 @@ final class Driver: @unchecked Sendable {
 
   @exclusivity(unchecked) var desk: CredentialsDesk?
   @exclusivity(unchecked) var outbox: OutboxDesk?
+  @exclusivity(unchecked) var session: Session?
+  /// What the session wants, and the transition that runs puts off.
+  @exclusivity(unchecked) private var actions: [SessionAction] = []
+  /// The lane whose messages the session numbers.
+  let numberedLane: LaneID?
+  /// Who waits for the answer to a request.
+  var requests: [UInt64: RequestCompletion] = [:]
   /// The messages that a later one of their key replaces while they wait.
   var keyed: [LaneKey: MessageID] = [:]
   let beat: BeatMessage?
@@ -72,6 +79,11 @@ final class Driver: @unchecked Sendable {
     beat = attendants.beat
     desk = attendants.credentials.map { CredentialsDesk($0) }
     outbox = attendants.outbox.map { OutboxDesk($0.0, for: $0.1) }
+    session = attendants.session.map { Session($0.dialect, $0.settings) }
+    numberedLane =
+      session == nil
+      ? nil
+      : policy.lanes.firstIndex { $0.delivery == .atLeastOnce }.map { LaneID(UInt8($0)) }
     trace = attendants.trace
     monitors = attendants.monitors
     isWatched = trace != nil || !monitors.isEmpty
@@ -87,6 +99,7 @@ final class Driver: @unchecked Sendable {
 struct Attendants: Sendable {
   var beat: BeatMessage?
   var credentials: CredentialsProvider?
+  var session: (dialect: any SessionDialect, settings: SessionSettings)?
   var outbox: (any Outbox, LaneID)?
   var monitors: [any ConnectionMonitor] = []
   var trace: (@Sendable (TraceRecord) -> Void)?
@@ -215,7 +228,12 @@ extension Driver {
   }
 
   private func stateChanged(from phase: Phase, to after: Phase) {
-    if after == .open, observers.isHolding { setReceiving(false) }
+    if after == .open {
+      if observers.isHolding { setReceiving(false) }
+      if let epoch = machine.currentEpoch {
+        session?.opened(epoch, at: loop.now, into: &actions)
+      }
+    }
     observers.stateChanged(to: machine.explain())
     if phase != after, outbox?.isEmpty == false { deferred.append(.roomForKept) }
   }
@@ -232,6 +250,7 @@ extension Driver {
   }
 
   func drain() {
+    carryOutActions()
     while !deferred.isEmpty {
       let reports = deferred
       deferred.removeAll(keepingCapacity: true)
@@ -241,12 +260,15 @@ extension Driver {
         case .message(let epoch, let message): deliver(message, from: epoch)
         case .roomForKept: offerKept()
         }
+        carryOutActions()
       }
     }
   }
 
   func rearm() {
-    guard let next = machine.nextDeadline else {
+    var next = machine.nextDeadline
+    if let session, let deadline = session.nextDeadline { next = min(next ?? .never, deadline) }
+    guard let next else {
       if armedAt != nil { loop.arm(self, at: nil) }
       armedAt = nil
       return
@@ -277,6 +299,7 @@ extension Driver {
       }
     case .ended(let epoch, let cause):
       desk?.ended(epoch, wereRefused: blamesCredentials(cause))
+      session?.ended(epoch, at: loop.now, into: &actions)
       // Whatever the first cause was: the link whose end close() waits for is gone.
       if !closing.isEmpty, machine.phase != .closing { owesClosing = true }
     case .pressureChanged: break
@@ -286,15 +309,22 @@ extension Driver {
       transport.send(beat.payload(), id: nil, on: epoch, more: false)
     case .requestCredentials(let epoch):
       desk?.ask(for: epoch, on: loop) { [weak self] in self?.credentialsAnswered(epoch, $0) }
-    case .startSession:
-      preconditionFailure("Connection.init admits no policy with a session stage")
+    case .startSession(let epoch, let isResuming):
+      session?.start(
+        epoch, resuming: isResuming, with: desk?.credentials(of: epoch), at: loop.now,
+        into: &actions)
     }
   }
 
   @inline(__always)
   private func transmit(_ range: MessageRange, on epoch: Epoch) {
     payloads.forEach(in: range) { id, offer, isLast in
-      transport.send(offer.message, id: id, on: epoch, more: isInBatch || !isLast)
+      let more = isInBatch || !isLast
+      if session == nil {
+        transport.send(offer.message, id: id, on: epoch, more: more)
+      } else {
+        transport.send(worded(offer, id, on: epoch), id: id, on: epoch, more: more)
+      }
     }
     guard isInBatch else { return }
     if let other = unflushed, other != epoch { transport.flush(other) }
@@ -302,8 +332,8 @@ extension Driver {
   }
 
   private func settle(_ range: MessageRange, _ outcome: Outcome) {
-    payloads.removeAll(in: range) { offer in
-      if let key = offer.key { forget(key, in: offer.lane) }
+    payloads.removeAll(in: range) { id, offer in
+      if let key = offer.key { forget(key, of: id) }
       if let number = offer.number, keepsMessage(offer, number, endedAs: outcome) { return }
       if let completion = offer.completion { owed.append((completion, .success(outcome))) }
     }
@@ -315,5 +345,49 @@ extension Driver {
   func setReceiving(_ isReceiving: Bool) {
     if let primary = machine.primary { transport.setReceiving(isReceiving, on: primary.epoch) }
     if let standby = machine.standby { transport.setReceiving(isReceiving, on: standby.epoch) }
+  }
+}
+
+// MARK: The session
+
+extension Driver {
+  /// Lets the session decide, and does what it wants; behind the transition, if one is running.
+  func withSession(_ body: (inout Session, Instant, inout [SessionAction]) -> Void) {
+    guard session != nil else { return }
+    body(&session!, loop.now, &actions)  // There is one, as the line above has seen.
+    if !isBusy { carryOutActions() }
+  }
+
+  private func carryOutActions() {
+    guard !actions.isEmpty, !isBusy else { return }
+    while !actions.isEmpty {
+      let wanted = actions
+      actions.removeAll(keepingCapacity: true)
+      for action in wanted { carryOut(action) }
+    }
+    rearm()
+  }
+
+  private func carryOut(_ action: SessionAction) {
+    switch action {
+    case .send(let epoch, let message): say(message, on: epoch)
+    case .report(let epoch, let event): transition(.session(epoch, event)) { _ in }
+    case .deliver(let message, let topic): hand(message, of: topic)
+    case .acknowledged(let epoch, let number): acknowledged(through: number, on: epoch)
+    case .answered(let id, let message): answer(id, .success(message))
+    case .requestFailed(let id, .timedOut): answer(id, .failure(.timedOut))
+    case .requestFailed(let id, .linkLost): answer(id, .failure(.linkLost))
+    case .topicRefused(let topic, let reason): observers.refuse(topic, because: reason)
+    }
+  }
+
+  private func say(_ message: Message, on epoch: Epoch) {
+    guard transport.admits(message) else {
+      transport.abort(epoch)
+      return transition(.transport(epoch, .failed(.protocolError))) { _ in }
+    }
+    isBusy = true
+    transport.send(message, id: nil, on: epoch, more: false)
+    isBusy = false
   }
 }

@@ -4,6 +4,7 @@ struct Fit: Sendable {
   let canAuthenticate: Bool
   let beat: BeatMessage?
   let hasProvider: Bool
+  let hasSession: Bool
   let outboxLane: LaneID?
 
   /// Whether all that the policy asks for can be done.
@@ -11,11 +12,18 @@ struct Fit: Sendable {
     if let heartbeat = policy.heartbeat, !heartbeat.isServerDriven, !canPing {
       throw .heartbeatNeedsPing
     }
-    if policy.sessionDeadline != nil { throw .stageNeedsProvider }
+    if policy.sessionDeadline != nil, !hasSession { throw .stageNeedsProvider }
+    if hasSession {
+      if policy.sessionDeadline == nil { throw .sessionNeedsDeadline }
+      // Its numbers are those of one lane.
+      guard policy.lanes.count(where: { $0.delivery == .atLeastOnce }) <= 1 else {
+        throw .sessionNeedsOneLane
+      }
+    }
     if policy.credentialsDeadline != nil, !hasProvider { throw .credentialsNeedProvider }
     if hasProvider {
       if policy.credentialsDeadline == nil { throw .providerNeedsDeadline }
-      if !canAuthenticate { throw .credentialsNeedAuthentication }
+      if !canAuthenticate, !hasSession { throw .credentialsNeedAuthentication }
     }
     if let expected = policy.beat {
       guard let beat else { throw .beatNeedsMessage }

@@ -29,15 +29,29 @@ struct PayloadStore<Payload> {
     if let found { body(found.id, found.payload, true) }
   }
 
+  /// The last message of a lane, oldest first, up to the first that is not meant.
+  func lastID(in lane: LaneID, while isMeant: (Payload, UInt64) -> Bool) -> MessageID? {
+    let entries = lanes[Int(lane.rawValue)]
+    var last: MessageID?
+    for place in 0..<entries.count {
+      guard let payload = entries[place].payload else { continue }
+      guard isMeant(payload, entries[place].sequence) else { break }
+      last = MessageID(lane: lane, sequence: entries[place].sequence)
+    }
+    return last
+  }
+
   /// Puts a payload in the place of a live message's, and gives that.
   mutating func replace(_ payload: Payload, for id: MessageID) -> Payload? {
     lanes[Int(id.lane.rawValue)].replace(payload, sequence: id.sequence)
   }
 
   /// Takes out the live messages of a range, oldest first; the body must not come back here.
-  mutating func removeAll(in range: MessageRange, _ body: (Payload) -> Void) {
-    lanes[Int(range.first.lane.rawValue)].removeAll(
-      from: range.first.sequence, through: range.last.sequence, body)
+  mutating func removeAll(in range: MessageRange, _ body: (MessageID, Payload) -> Void) {
+    let lane = range.first.lane
+    lanes[Int(lane.rawValue)].removeAll(
+      from: range.first.sequence, through: range.last.sequence
+    ) { sequence, payload in body(MessageID(lane: lane, sequence: sequence), payload) }
   }
 }
 
@@ -103,13 +117,13 @@ private struct PayloadLane<Payload> {
 
   /// In one pass: older messages may live on, and each hole would be passed again and again.
   mutating func removeAll(
-    from first: UInt64, through last: UInt64, _ body: (Payload) -> Void
+    from first: UInt64, through last: UInt64, _ body: (UInt64, Payload) -> Void
   ) {
     var place = place(of: first)
     while place < count, self[place].sequence <= last {
       if let payload = self[place].payload.take() {
         live -= 1
-        body(payload)
+        body(self[place].sequence, payload)
       }
       place += 1
     }

@@ -3,7 +3,7 @@ import Synchronization
 /// The messages that wait for one consumer, between the loop that fills it and the task that empties
 /// it.
 final class MessageBuffer: Sendable {
-  typealias Next = Result<Message?, SlowConsumer>
+  typealias Next = Result<Message?, MessagesError>
 
   fileprivate struct State {
     var messages = FIFO<Entry>()
@@ -69,12 +69,14 @@ extension MessageBuffer {
   }
 
   /// Nothing more will come.
-  func finish() {
+  func finish(throwing error: MessagesError? = nil) {
+    let end = error.map { Next.failure($0) } ?? .success(nil)
     let waiting = state.withLock { state in
-      state.end = state.end ?? .success(nil)
+      state.end = state.end ?? end
       return state.waiting.removeAll()
     }
-    for (_, continuation) in waiting { continuation.resume(returning: .success(nil)) }
+    // All that wait in a sequence that several share hear of it.
+    for (_, continuation) in waiting { continuation.resume(returning: end) }
   }
 }
 
@@ -89,8 +91,8 @@ extension MessageBuffer.State {
     }
     if messages.count >= limit {
       switch policy {
-      case .disconnect: end = .failure(SlowConsumer())
-      case .suspendReading: if messages.count >= 2 * limit { end = .failure(SlowConsumer()) }
+      case .disconnect: end = .failure(.fellBehind)
+      case .suspendReading: if messages.count >= 2 * limit { end = .failure(.fellBehind) }
       case .dropOldest, .conflate:
         removeFirst()
         missed.dropped += 1

@@ -7,7 +7,7 @@
 /// interest.
 public struct Messages: AsyncSequence, Sendable {
   public typealias Element = Message
-  public typealias Failure = SlowConsumer
+  public typealias Failure = MessagesError
 
   private let interest: Interest
 
@@ -23,16 +23,15 @@ public struct Messages: AsyncSequence, Sendable {
     let interest: Interest
 
     /// The next message; nil at the end, or when the task is cancelled.
-    /// - Throws: ``SlowConsumer`` once, behind the messages that were in time, if a message was
-    ///   lost by ``SlowConsumerPolicy/disconnect``.
+    /// - Throws: ``MessagesError`` once, behind the messages that were in time; then it is over.
     public mutating func next(
       isolation: isolated (any Actor)? = #isolation
-    ) async throws(SlowConsumer) -> Message? {
+    ) async throws(MessagesError) -> Message? {
       if let ready = interest.buffer.pop() { return try ready.get() }
       return try await interest.buffer.wait(isolation: isolation).get()
     }
 
-    public mutating func next() async throws(SlowConsumer) -> Message? {
+    public mutating func next() async throws(MessagesError) -> Message? {
       try await next(isolation: nil)
     }
   }
@@ -61,7 +60,7 @@ public struct Messages: AsyncSequence, Sendable {
 
 /// What happens when a consumer's buffer is full.
 public enum SlowConsumerPolicy: Sendable {
-  /// The consumer ends with ``SlowConsumer``: better than a gap that nobody hears of.
+  /// The consumer ends with ``MessagesError/fellBehind``: better than a gap that nobody hears of.
   case disconnect
   /// The oldest message makes room.
   case dropOldest
@@ -74,15 +73,28 @@ public enum SlowConsumerPolicy: Sendable {
   /// silence does not count against it.
   ///
   /// Over a transport that cannot make its peer wait (``Transport/setReceiving(_:on:)``) the
-  /// consumer ends with ``SlowConsumer`` at twice its limit.
+  /// consumer ends with ``MessagesError/fellBehind`` at twice its limit.
   case suspendReading
 }
 
-/// A consumer of messages fell behind by more than its buffer holds; it missed at least one
-/// message.
-public struct SlowConsumer: Error, CustomStringConvertible {
+/// Why a consumer's messages ended before the connection did.
+public enum MessagesError: Error, Equatable, Sendable {
+  /// It fell behind by more than its buffer holds, and missed at least one message.
+  case fellBehind
+  /// The peer gives no such topic, and why.
+  case topicRefused(reason: String)
+  /// A topic was asked for on a connection without a session.
+  case noSession
+}
+
+extension MessagesError: CustomStringConvertible {
   public var description: String {
-    "a consumer of messages fell behind by more than its buffer: read faster, ask for more, or "
-      + "choose another policy for a slow consumer"
+    switch self {
+    case .fellBehind:
+      "a consumer of messages fell behind by more than its buffer: read faster, ask for more, or "
+        + "choose another policy for a slow consumer"
+    case .topicRefused(let reason): "the peer refuses the topic: \(reason)"
+    case .noSession: "the connection has no session: give it a dialect, which knows topics"
+    }
   }
 }

@@ -104,7 +104,7 @@ extension RealSockets {
       await loop.until { frames.withLock { $0.count } == 3 }
       let expected = (UInt8(0)..<3).map { WirePeer.Frame(first: 0x8A, payload: [$0, 0xFF, 0]) }
       #expect(frames.withLock { $0 } == expected)
-      await #expect(throws: SlowConsumer.self) { for try await _ in messages {} }
+      await #expect(throws: MessagesError.fellBehind) { for try await _ in messages {} }
       await end(loop, connection, server)
     }
 
