@@ -32,20 +32,20 @@ extension Driver {
 
   /// Gives a message to the consumers.
   func hand(_ message: Message, of topic: String?) {
+    changingHolds { observers.received(message, of: topic) }
+  }
+
+  /// Lets the links go on or wait, if the consumers come to want that.
+  func changingHolds(_ change: () -> Void) {
     let wasHolding = observers.isHolding
-    observers.received(message, of: topic)
+    change()
     if observers.isHolding != wasHolding { setReceiving(wasHolding) }
   }
 
-  func consumerLeft(_ buffer: MessageBuffer) {
-    observers.remove(buffer)
-    consumerRelaxed()
-  }
+  func consumerLeft(_ buffer: MessageBuffer) { changingHolds { observers.remove(buffer) } }
 
   /// A consumer has room again.
-  func consumerRelaxed() {
-    if observers.stopHolding() { setReceiving(true) }
-  }
+  func consumerRelaxed() { changingHolds { observers.lookForRoom() } }
 
   func blamesCredentials(_ cause: Cause) -> Bool {
     machine.policy.verdict(on: cause, in: Circumstances()).refreshesCredentials

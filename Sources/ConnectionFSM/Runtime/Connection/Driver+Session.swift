@@ -34,8 +34,8 @@ extension Driver {
 
   func unsubscribe(_ buffer: MessageBuffer, from topic: String) {
     // One that the peer refused is not wanted any more.
-    let wasSubscribed = observers.remove(buffer, of: topic)
-    consumerRelaxed()
+    var wasSubscribed = false
+    changingHolds { wasSubscribed = observers.remove(buffer, of: topic) }
     guard wasSubscribed else { return }
     withSession { session, now, actions in
       session.unsubscribe(from: topic, at: now, into: &actions)

@@ -377,7 +377,8 @@ extension Driver {
     case .answered(let id, let message): answer(id, .success(message))
     case .requestFailed(let id, .timedOut): answer(id, .failure(.timedOut))
     case .requestFailed(let id, .linkLost): answer(id, .failure(.linkLost))
-    case .topicRefused(let topic, let reason): observers.refuse(topic, because: reason)
+    case .topicRefused(let topic, let reason):
+      changingHolds { observers.refuse(topic, because: reason) }
     }
   }
 

@@ -68,13 +68,8 @@ final class Observers {
     }
   }
 
-  /// A consumer has room again, or has left.
-  /// - Returns: Whether messages are wanted that were not.
-  func stopHolding() -> Bool {
-    let wasHolding = isHolding
-    holding.removeAll { !$0.isHolding }
-    return wasHolding && !isHolding
-  }
+  /// A consumer has room again.
+  func lookForRoom() { holding.removeAll { !$0.isHolding } }
 
   func stateChanged(to explanation: Explanation) {
     for (_, continuation) in states { continuation.yield(explanation) }
