@@ -110,6 +110,21 @@ struct SessionNumberTests {
     #expect(rig.hear(2, "pub a \(number + 1)") == "a got pub a \(number + 1)")
   }
 
+  @Test("F51, I22: what a resumed session gives before it is asked for is delivered once")
+  func givenBeforeAsked() {
+    var rig = SessionRig.open(
+      WordsDialect(recovers: false), settings: .made(rate: 1, burst: 1, confirmation: nil),
+      topics: ["a"])
+    rig.hear(1, "pub a 3")
+    rig.ended(1)
+    rig.start(2, resuming: true)
+    #expect(rig.hear(2, "resumed") == "")
+    #expect(rig.hear(2, "pub a 4") == "a got pub a 4")
+    #expect(rig.hear(2, "pub a 4") == "")
+    #expect(rig.wait(.seconds(1)) == "2 < sub a, 2 resumed")
+    #expect(rig.hear(2, "pub a 4") == "")
+  }
+
   @Test("F51: a topic that was not wanted for a while begins a new row")
   func wantedAgain() {
     var rig = open()

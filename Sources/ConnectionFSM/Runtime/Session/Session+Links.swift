@@ -17,7 +17,7 @@ struct SessionRemains {
     let waiting = link.unconfirmed.topics + link.toRepeat.topics + link.ending.topics
     let unsure = Set(waiting)
     confirmed = confirms ? asked.filter { !unsure.contains($0) } : []
-    uncertain = confirms ? waiting : asked
+    uncertain = (confirms ? waiting : asked) + link.doubtful.topics
   }
 }
 
@@ -102,7 +102,7 @@ extension Session {
     links[place].token = token ?? remains.token
     links[place].isResumed = true
     for topic in remains.confirmed { links[place].inherit(topic) }
-    for topic in remains.uncertain where !wanted.contains(topic) { links[place].inherit(topic) }
+    for topic in remains.uncertain { links[place].doubt(topic) }
     for topic in remains.confirmed + remains.uncertain {
       links[place].change(topic, isWanted: wanted.contains(topic))
     }

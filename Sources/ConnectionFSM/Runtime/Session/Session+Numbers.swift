@@ -53,7 +53,7 @@ extension Session {
   /// Whether a number that is out of the row begins a new one: where nothing can be recovered, a
   /// new subscription goes on from wherever the peer is.
   private func beginsAnew(_ topic: String, after last: UInt64, on place: Int) -> Bool {
-    (links[place].asked[topic] ?? .fresh) == .fresh
+    links[place].row(of: topic) == .fresh
       && !isCarried(topic, besides: place)
       && dialect.recover(topic, after: last) == nil
   }
@@ -61,7 +61,7 @@ extension Session {
   /// Whether a snapshot of old would take the consumer back: another link was or is ahead. From a
   /// link that was alone it means that the peer counts anew.
   private func lagsBehind(_ topic: String, on place: Int) -> Bool {
-    links[place].asked[topic] == .joining || isCarried(topic, besides: place)
+    links[place].row(of: topic) == .behind || isCarried(topic, besides: place)
   }
 
   func isCarried(_ topic: String, besides place: Int) -> Bool {

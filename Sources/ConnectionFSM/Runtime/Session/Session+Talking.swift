@@ -37,19 +37,29 @@ extension Session {
 
   /// Says what there is to say, and reports a link ready right after the last it waits for.
   mutating func talk(at now: Instant, into actions: inout [SessionAction]) {
-    reportReady(into: &actions)
+    reportReady(at: now, into: &actions)
     while let errand = nextErrand, bucket.take(at: now) {
       run(errand, at: now, into: &actions)
-      reportReady(into: &actions)
+      reportReady(at: now, into: &actions)
     }
   }
 
-  private mutating func reportReady(into actions: inout [SessionAction]) {
+  private mutating func reportReady(at now: Instant, into actions: inout [SessionAction]) {
     for place in links.indices where links[place].stage == .subscribing {
       guard links[place].isSettled else { continue }
       links[place].stage = .ready
       let event: SessionEvent = links[place].isResumed ? .resumed : .ready
       actions.append(.report(links[place].epoch, event))
+    }
+    repeatOverdue(at: now)
+  }
+
+  /// Plans anew what was not confirmed in time. Not before ready: what is repeated would put off
+  /// what was not asked for once.
+  private mutating func repeatOverdue(at now: Instant) {
+    guard let timeout = settings.confirmationTimeout else { return }
+    for place in links.indices where links[place].stage == .ready {
+      links[place].repeatOverdue(at: now, after: timeout)
     }
   }
 
@@ -78,7 +88,8 @@ extension Session {
     on place: Int, at now: Instant, into actions: inout [SessionAction]
   ) {
     let topics = links[place].takeUnsubscribed(
-      settings.topicsPerMessage, at: now, within: settings.confirmationTimeout)
+      settings.topicsPerMessage, at: now,
+      awaitsConfirmation: settings.confirmationTimeout != nil)
     actions.append(.send(links[place].epoch, dialect.unsubscribe(from: topics)))
     // What is wanted nevertheless had a gap that could not be filled.
     for topic in topics where wanted.contains(topic) {

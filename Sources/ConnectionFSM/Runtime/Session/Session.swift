@@ -129,12 +129,6 @@ extension Session {
   /// The time has come.
   package mutating func deadlineReached(at now: Instant, into actions: inout [SessionAction]) {
     while let id = requests.popDue(at: now) { actions.append(.requestFailed(id, .timedOut)) }
-    // Not before ready: what is repeated would put off what was not asked for once.
-    if let timeout = settings.confirmationTimeout {
-      for place in links.indices where links[place].stage == .ready {
-        links[place].repeatOverdue(at: now, after: timeout)
-      }
-    }
     while let topic = gaps.popAsked(before: now, settings.recoveryTimeout) { renew(topic) }
     talk(at: now, into: &actions)
   }
