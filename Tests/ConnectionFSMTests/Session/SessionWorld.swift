@@ -114,6 +114,7 @@ extension SessionWorld {
       remains = nil
       run("opened \(link)") { $0.opened(Epoch(link), at: $1, into: &$2) }
     case .resumeRefused:
+      if remains == nil { return fail("a refused session is resumed again") }
       count("resume refused")
       remains = nil
       accounts[link] = Account()

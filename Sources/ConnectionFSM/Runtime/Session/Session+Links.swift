@@ -2,7 +2,7 @@
 
 /// What a link leaves to the one that resumes its session.
 struct SessionRemains {
-  var token: ResumeToken?
+  let token: ResumeToken?
   let inbox: Int
   /// What the peer gives us for certain.
   let confirmed: [String]
@@ -112,7 +112,6 @@ extension Session {
   mutating func resumeRefused(on place: Int, into actions: inout [SessionAction]) {
     guard links[place].stage == .loggingIn, links[place].resumes else { return }
     links[place].stage = .refused
-    remains = nil
     actions.append(.report(links[place].epoch, .resumeRefused))
   }
 

@@ -19,10 +19,9 @@ extension Session {
     into actions: inout [SessionAction]
   ) {
     guard wanted.contains(topic) else { return }
-    let isNext: Bool
     if let last = lastNumbers[topic] {
-      isNext = number > last && number - last == 1
-      if !isNext, !beginsAnew(topic, after: last, on: place) {
+      let isNext = number > last && number - last == 1
+      guard isNext || beginsAnew(topic, after: last, on: place) else {
         if number > last { missed(topic, after: last, through: number, on: place) }
         return
       }

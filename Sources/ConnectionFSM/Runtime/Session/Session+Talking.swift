@@ -30,36 +30,27 @@ extension Session {
     if let place = links.firstIndex(where: { !$0.toSubscribe.isEmpty }) {
       return .subscribe(place)
     }
-    // Nothing that is not wanted any more is in there: its end was said before.
+    // Behind what was not asked for once, so that repetitions do not put off ready. Nothing that is
+    // not wanted any more is in there: its end was said before.
     if let place = links.firstIndex(where: { !$0.toRepeat.isEmpty }) { return .repetition(place) }
     return gaps.toAsk.isEmpty ? nil : .recovery
   }
 
   /// Says what there is to say, and reports a link ready right after the last it waits for.
   mutating func talk(at now: Instant, into actions: inout [SessionAction]) {
-    reportReady(at: now, into: &actions)
+    reportReady(into: &actions)
     while let errand = nextErrand, bucket.take(at: now) {
       run(errand, at: now, into: &actions)
-      reportReady(at: now, into: &actions)
+      reportReady(into: &actions)
     }
   }
 
-  private mutating func reportReady(at now: Instant, into actions: inout [SessionAction]) {
+  private mutating func reportReady(into actions: inout [SessionAction]) {
     for place in links.indices where links[place].stage == .subscribing {
       guard links[place].isSettled else { continue }
       links[place].stage = .ready
       let event: SessionEvent = links[place].isResumed ? .resumed : .ready
       actions.append(.report(links[place].epoch, event))
-    }
-    repeatOverdue(at: now)
-  }
-
-  /// Plans anew what was not confirmed in time. Not before ready: what is repeated would put off
-  /// what was not asked for once.
-  private mutating func repeatOverdue(at now: Instant) {
-    guard let timeout = settings.confirmationTimeout else { return }
-    for place in links.indices where links[place].stage == .ready {
-      links[place].repeatOverdue(at: now, after: timeout)
     }
   }
 
