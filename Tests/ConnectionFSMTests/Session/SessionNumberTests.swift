@@ -166,6 +166,28 @@ struct SessionNumberTests {
     #expect(rig.hear(2, "pub a 12") == "2 < unsub a, 2 < sub a", "it can bring it no more")
   }
 
+  @Test("F54: the first of two links that ask begins the row, and they do not wait for each other")
+  func newRowOfTwo() {
+    var rig = open(recovers: false)
+    rig.ended(1)
+    rig.start(2)
+    rig.hear(2, "accepted")
+    rig.opened(2)
+    rig.start(3)
+    rig.hear(3, "accepted")
+    #expect(rig.hear(3, "pub a 3") == "")
+    #expect(rig.hear(2, "pub a 3") == "a got pub a 3")
+    #expect(rig.hear(3, "pub a 4") == "a got pub a 4")
+  }
+
+  @Test("F54, I22: what a standby gives before it is asked for may lag behind too")
+  func standbyGivesUnasked() {
+    var rig = open(recovers: false)
+    rig.start(2)
+    #expect(rig.hear(2, "pub a 6") == "")
+    #expect(rig.hear(2, "pub a 8") == "a got pub a 8")
+  }
+
   @Test("F54, I22: a snapshot of a link that lags behind does not take the consumer back")
   func laggingSnapshot() {
     var rig = open()

@@ -28,8 +28,8 @@ struct SessionLink {
 
   /// What the peer was asked for here and not told to end.
   private(set) var asked = TopicList()
-  /// Where the numbers of what is wanted are; a peer may give a topic before it was asked for.
-  private var rows: [String: Row] = [:]
+  /// Where the numbers of what is wanted are, once it was asked for or given.
+  private(set) var rows: [String: Row] = [:]
   /// What is asked for and not confirmed, and since when; the longest first.
   private(set) var unconfirmed = TopicTable<Instant>()
   /// What was ended without a confirmation; the longest ago first.
@@ -137,8 +137,6 @@ extension SessionLink {
       rows[topic] = .behind
     }
   }
-
-  func row(of topic: String) -> Row { rows[topic] ?? .fresh }
 }
 
 // MARK: What is said
@@ -208,7 +206,7 @@ extension SessionLink {
     }
     guard asked.contains(topic), !unconfirmed.contains(topic), !toRepeat.contains(topic)
     else { return }
-    rows[topic] = .fresh
+    if rows[topic] == .ahead { rows[topic] = .fresh }
     unconfirmed.append(topic, now)
   }
 
