@@ -1,7 +1,7 @@
 #!/bin/bash
 # Shows that each promise of a session can fail: plants one bug at a time in a scratch copy that holds
 # the library and the tests of Session alone, and wants them red.
-# Usage: Scripts/plant-session-bugs.sh [NAME…]    without names, all of them (about ten minutes)
+# Usage: Scripts/plant-session-bugs.sh [NAME…]    without names, all of them (about five minutes)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 wanted=" $* "
