@@ -79,6 +79,8 @@ struct NaivePeer {
     if gone.token != "common" {
       conversations[gone.token]?.topics = gone.topics
       conversations[gone.token]?.thrownOut = gone.thrownOut
+    } else if let other = links.keys.max() {
+      sendUnacknowledged(on: other)
     }
   }
 

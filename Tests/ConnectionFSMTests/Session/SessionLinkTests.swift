@@ -65,6 +65,44 @@ struct SessionLinkTests {
     #expect(rig.start(3, resuming: true) == "3 < login t2")
   }
 
+  @Test("F51: what is uncertain and wanted again before its end is sent is asked for")
+  func uncertainAndWantedAgain() {
+    var rig = SessionRig.open(settings: .made(rate: 1, burst: 1))
+    rig.subscribe("a")
+    rig.ended(1)
+    rig.unsubscribe("a")
+    rig.start(2, resuming: true)
+    #expect(rig.hear(2, "resumed") == "", "there is no token")
+    rig.subscribe("a")
+    #expect(rig.wait(.seconds(1)) == "2 < sub a, 2 resumed")
+  }
+
+  @Test("F51: what is uncertain stays so over a link that says nothing of it")
+  func uncertainTwice() {
+    var rig = SessionRig.open(settings: .made(rate: 1, burst: 1))
+    rig.subscribe("a")
+    rig.ended(1)
+    rig.start(2, resuming: true)
+    rig.hear(2, "resumed")
+    rig.ended(2)
+    rig.unsubscribe("a")
+    rig.start(3, resuming: true)
+    #expect(rig.hear(3, "resumed") == "")
+    #expect(rig.wait(.seconds(1)) == "3 < unsub a, 3 resumed")
+  }
+
+  @Test("F51: an answer to an earlier question does not make the last one certain")
+  func answerOfAnEarlierQuestion() {
+    var rig = SessionRig.open(settings: .made(confirmation: .seconds(5)))
+    rig.subscribe("a")
+    rig.unsubscribe("a")
+    rig.subscribe("a")
+    rig.hear(1, "subbed a")
+    rig.ended(1)
+    rig.start(2, resuming: true)
+    #expect(rig.hear(2, "resumed") == "2 < sub a, 2 resumed")
+  }
+
   @Test("F51: where nothing is confirmed, nothing is certain after the link that it was sent on")
   func resumesWithoutConfirmations() {
     var rig = SessionRig.open(settings: .made(confirmation: nil), topics: ["a", "b"])

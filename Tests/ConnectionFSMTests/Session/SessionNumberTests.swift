@@ -110,6 +110,21 @@ struct SessionNumberTests {
     #expect(rig.hear(2, "pub a \(number + 1)") == "a got pub a \(number + 1)")
   }
 
+  @Test("F51, I22: what a resumed session gives before it is asked for is delivered once")
+  func givenBeforeAsked() {
+    var rig = SessionRig.open(
+      WordsDialect(recovers: false), settings: .made(rate: 1, burst: 1, confirmation: nil),
+      topics: ["a"])
+    rig.hear(1, "pub a 3")
+    rig.ended(1)
+    rig.start(2, resuming: true)
+    #expect(rig.hear(2, "resumed") == "")
+    #expect(rig.hear(2, "pub a 4") == "a got pub a 4")
+    #expect(rig.hear(2, "pub a 4") == "")
+    #expect(rig.wait(.seconds(1)) == "2 < sub a, 2 resumed")
+    #expect(rig.hear(2, "pub a 4") == "")
+  }
+
   @Test("F51: a topic that was not wanted for a while begins a new row")
   func wantedAgain() {
     var rig = open()
@@ -149,6 +164,28 @@ struct SessionNumberTests {
     #expect(rig.hear(2, "pub a 11") == "")
     rig.ended(1)
     #expect(rig.hear(2, "pub a 12") == "2 < unsub a, 2 < sub a", "it can bring it no more")
+  }
+
+  @Test("F54: the first of two links that ask begins the row, and they do not wait for each other")
+  func newRowOfTwo() {
+    var rig = open(recovers: false)
+    rig.ended(1)
+    rig.start(2)
+    rig.hear(2, "accepted")
+    rig.opened(2)
+    rig.start(3)
+    rig.hear(3, "accepted")
+    #expect(rig.hear(3, "pub a 3") == "")
+    #expect(rig.hear(2, "pub a 3") == "a got pub a 3")
+    #expect(rig.hear(3, "pub a 4") == "a got pub a 4")
+  }
+
+  @Test("F54, I22: what a standby gives before it is asked for may lag behind too")
+  func standbyGivesUnasked() {
+    var rig = open(recovers: false)
+    rig.start(2)
+    #expect(rig.hear(2, "pub a 6") == "")
+    #expect(rig.hear(2, "pub a 8") == "a got pub a 8")
   }
 
   @Test("F54, I22: a snapshot of a link that lags behind does not take the consumer back")

@@ -139,6 +139,18 @@ struct SessionTopicTests {
     #expect(rig.hear(1, "pub a 1") == "a got pub a 1")
   }
 
+  @Test("F50: the answer to an earlier question does not stand for that to the last")
+  func answerOfAnEarlierQuestion() {
+    var rig = SessionRig.open()
+    rig.subscribe("a")
+    rig.unsubscribe("a")
+    rig.subscribe("a")
+    rig.hear(1, "subbed a")
+    #expect(rig.wait(.seconds(5)) == "1 < sub a", "the peer never answers what ends")
+    rig.hear(1, "subbed a")
+    #expect(rig.session.nextDeadline == nil)
+  }
+
   @Test("F50: a refused topic is told once and not wanted any more, however many wanted it")
   func topicRefused() {
     var rig = SessionRig.open()

@@ -20,6 +20,7 @@ extension SessionWorld {
       for topic in parts[1].split(separator: ",").map(String.init) { noteEnded(topic, on: link) }
     case "nosuch":
       guard accounts[link]?.isRetired == false else { return }
+      accounts[link]?.doubtful.remove(parts[1])
       accounts[link]?.told.remove(parts[1])
       accounts[link]?.confirmed.remove(parts[1])
     case "pub":
@@ -40,22 +41,18 @@ extension SessionWorld {
   private mutating func noteResumed(_ link: UInt64) {
     guard let remains else { return fail("resumed what nobody left") }
     count("resumed")
-    let topics = Set(wanted.keys)
     let known = weather.confirms ? remains.confirmed.subtracting(remains.ending.keys) : []
-    let recent = remains.ending.filter { topic, ends in
-      ends.contains { remains.lostAt - $0 < Self.timeout }
-    }
-    let uncertain = remains.told.subtracting(known).union(recent.keys)
     var account = Account()
-    account.endedLongAgo = Set(remains.ending.keys)
-    account.told = known.union(uncertain.subtracting(topics))
+    account.told = known
+    account.doubtful = remains.told.subtracting(known).union(remains.ending.keys)
+      .union(remains.doubtful)
     account.confirmed = known
     account.mayTalk = true
     account.isResumed = true
     account.isLoggedIn = true
     accounts[link] = account
     // What is asked for anew begins a new row, also while the question still waits for a token.
-    if !weather.recovers { mayJump.formUnion(topics.subtracting(account.told)) }
+    if !weather.recovers { mayJump.formUnion(Set(wanted.keys).subtracting(known)) }
   }
 
   mutating func check(_ action: SessionAction) {
@@ -85,11 +82,15 @@ extension SessionWorld {
     }
   }
 
+  private func isTold(_ account: Account) -> Bool {
+    account.told == Set(wanted.keys) && account.doubtful.isEmpty
+  }
+
   private mutating func checkReport(_ event: SessionEvent, on link: UInt64) {
     guard event == .ready || event == .resumed else { return }
     if accounts[link]?.isReady != false { fail("\(link) is ready twice") }
     accounts[link]?.isReady = true
-    if accounts[link]?.told != Set(wanted.keys) { fail("\(link) is ready too early (I14)") }
+    if accounts[link].map(isTold) != true { fail("\(link) is ready too early (I14)") }
   }
 
   private mutating func checkSent(_ text: String, on link: UInt64) {
@@ -134,12 +135,13 @@ extension SessionWorld {
     }
     accounts[link]?.askedAt[topic] = now
     accounts[link]?.confirmed.remove(topic)
+    accounts[link]?.doubtful.remove(topic)
   }
 
   private mutating func checkUnsubscribed(_ topic: String, on link: UInt64) {
     let wasTold = accounts[link]?.told.remove(topic) != nil
-    let wasEnded = accounts[link]?.endedLongAgo.remove(topic) != nil
-    if !wasTold, !wasEnded { fail("\(topic) was not asked for") }
+    let wasDoubtful = accounts[link]?.doubtful.remove(topic) != nil
+    if !wasTold, !wasDoubtful { fail("\(topic) was not asked for") }
     accounts[link]?.confirmed.remove(topic)
     if weather.confirms { accounts[link]?.ending[topic, default: []].append(now) }
     guard wanted[topic] != nil else { return }
@@ -180,7 +182,7 @@ extension SessionWorld {
     refill()
     guard level >= tokenSpan else { return }
     for (link, account) in accounts where account.mayTalk && !account.isRetired {
-      if account.told != Set(wanted.keys) { fail("\(link) has not been told what is wanted") }
+      if !isTold(account) { fail("\(link) has not been told what is wanted") }
       if !account.isReady { fail("\(link) is not ready, and nothing is missing") }
     }
   }

@@ -9,11 +9,10 @@ struct SessionWorld {
     /// What the peer was asked for here and not told to end.
     var told: Set<String> = []
     var confirmed: Set<String> = []
+    /// What the link before had no answer to.
+    var doubtful: Set<String> = []
     /// When a topic was ended without a confirmation, once for each time.
     var ending: [String: [Instant]] = [:]
-    /// What may be ended for caution, though it was long ago.
-    var endedLongAgo: Set<String> = []
-    var lostAt = Instant.origin
     /// When a topic was asked for, or ended by the peer.
     var askedAt: [String: Instant] = [:]
     var mayTalk = false
@@ -115,6 +114,7 @@ extension SessionWorld {
       remains = nil
       run("opened \(link)") { $0.opened(Epoch(link), at: $1, into: &$2) }
     case .resumeRefused:
+      if remains == nil { return fail("a refused session is resumed again") }
       count("resume refused")
       remains = nil
       accounts[link] = Account()
@@ -145,8 +145,7 @@ extension SessionWorld {
   }
 
   mutating func lose(_ link: UInt64) {
-    guard var account = accounts.removeValue(forKey: link) else { return }
-    account.lostAt = now
+    guard let account = accounts.removeValue(forKey: link) else { return }
     count("lost link")
     peer.lost(link)
     if leaving == link { leaving = nil }

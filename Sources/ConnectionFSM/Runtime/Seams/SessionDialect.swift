@@ -64,7 +64,7 @@ public enum SessionMessage: Equatable, Sendable {
   case refused(Refusal)
   /// A later token takes the place of the one that was given.
   case token(ResumeToken)
-  /// These topics are subscribed to.
+  /// These topics are subscribed to. What is sent on a link is answered in its order.
   case subscribed([String])
   /// These topics are not subscribed to any more.
   case unsubscribed([String])

@@ -2,7 +2,7 @@
 
 /// What a link leaves to the one that resumes its session.
 struct SessionRemains {
-  var token: ResumeToken?
+  let token: ResumeToken?
   let inbox: Int
   /// What the peer gives us for certain.
   let confirmed: [String]
@@ -17,7 +17,7 @@ struct SessionRemains {
     let waiting = link.unconfirmed.topics + link.toRepeat.topics + link.ending.topics
     let unsure = Set(waiting)
     confirmed = confirms ? asked.filter { !unsure.contains($0) } : []
-    uncertain = confirms ? waiting : asked
+    uncertain = (confirms ? waiting : asked) + link.doubtful.topics
   }
 }
 
@@ -102,7 +102,7 @@ extension Session {
     links[place].token = token ?? remains.token
     links[place].isResumed = true
     for topic in remains.confirmed { links[place].inherit(topic) }
-    for topic in remains.uncertain where !wanted.contains(topic) { links[place].inherit(topic) }
+    for topic in remains.uncertain { links[place].doubt(topic) }
     for topic in remains.confirmed + remains.uncertain {
       links[place].change(topic, isWanted: wanted.contains(topic))
     }
@@ -112,7 +112,6 @@ extension Session {
   mutating func resumeRefused(on place: Int, into actions: inout [SessionAction]) {
     guard links[place].stage == .loggingIn, links[place].resumes else { return }
     links[place].stage = .refused
-    remains = nil
     actions.append(.report(links[place].epoch, .resumeRefused))
   }
 

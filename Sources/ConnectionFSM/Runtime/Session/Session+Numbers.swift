@@ -19,10 +19,9 @@ extension Session {
     into actions: inout [SessionAction]
   ) {
     guard wanted.contains(topic) else { return }
-    let isNext: Bool
     if let last = lastNumbers[topic] {
-      isNext = number > last && number - last == 1
-      if !isNext, !beginsAnew(topic, after: last, on: place) {
+      let isNext = number > last && number - last == 1
+      guard isNext || beginsAnew(topic, after: last, on: place) else {
         if number > last { missed(topic, after: last, through: number, on: place) }
         return
       }
@@ -36,7 +35,11 @@ extension Session {
     into actions: inout [SessionAction]
   ) {
     guard wanted.contains(topic) else { return }
-    if let last = lastNumbers[topic], number <= last, lagsBehind(topic, on: place) { return }
+    // A link that lags behind would take the consumer back. From one that does not, it means that
+    // the peer counts anew.
+    if let last = lastNumbers[topic], number <= last, row(of: topic, on: place) == .behind {
+      return
+    }
     deliver(message, number, of: topic, on: place, at: now, into: &actions)
   }
 
@@ -53,15 +56,12 @@ extension Session {
   /// Whether a number that is out of the row begins a new one: where nothing can be recovered, a
   /// new subscription goes on from wherever the peer is.
   private func beginsAnew(_ topic: String, after last: UInt64, on place: Int) -> Bool {
-    (links[place].asked[topic] ?? .fresh) == .fresh
-      && !isCarried(topic, besides: place)
-      && dialect.recover(topic, after: last) == nil
+    row(of: topic, on: place) == .fresh && dialect.recover(topic, after: last) == nil
   }
 
-  /// Whether a snapshot of old would take the consumer back: another link was or is ahead. From a
-  /// link that was alone it means that the peer counts anew.
-  private func lagsBehind(_ topic: String, on place: Int) -> Bool {
-    links[place].asked[topic] == .joining || isCarried(topic, besides: place)
+  /// Where the numbers are on this link; a peer may give a topic before it was asked for.
+  private func row(of topic: String, on place: Int) -> SessionLink.Row {
+    links[place].rows[topic] ?? (isCarried(topic, besides: place) ? .behind : .fresh)
   }
 
   func isCarried(_ topic: String, besides place: Int) -> Bool {

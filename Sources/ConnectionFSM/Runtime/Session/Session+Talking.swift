@@ -30,7 +30,8 @@ extension Session {
     if let place = links.firstIndex(where: { !$0.toSubscribe.isEmpty }) {
       return .subscribe(place)
     }
-    // Nothing that is not wanted any more is in there: its end was said before.
+    // Behind what was not asked for once, so that repetitions do not put off ready. Nothing that is
+    // not wanted any more is in there: its end was said before.
     if let place = links.firstIndex(where: { !$0.toRepeat.isEmpty }) { return .repetition(place) }
     return gaps.toAsk.isEmpty ? nil : .recovery
   }
@@ -78,7 +79,8 @@ extension Session {
     on place: Int, at now: Instant, into actions: inout [SessionAction]
   ) {
     let topics = links[place].takeUnsubscribed(
-      settings.topicsPerMessage, at: now, within: settings.confirmationTimeout)
+      settings.topicsPerMessage, at: now,
+      awaitsConfirmation: settings.confirmationTimeout != nil)
     actions.append(.send(links[place].epoch, dialect.unsubscribe(from: topics)))
     // What is wanted nevertheless had a gap that could not be filled.
     for topic in topics where wanted.contains(topic) {

@@ -118,7 +118,7 @@ extension Session {
     if let deadline = requests.nextDeadline { next = min(next, deadline) }
     if let asked = gaps.firstAskedAt { next = min(next, asked + settings.recoveryTimeout) }
     if let timeout = settings.confirmationTimeout {
-      for link in links where link.stage == .ready {
+      for link in links {
         if let asked = link.unconfirmed.first?.value { next = min(next, asked + timeout) }
       }
     }
@@ -129,11 +129,8 @@ extension Session {
   /// The time has come.
   package mutating func deadlineReached(at now: Instant, into actions: inout [SessionAction]) {
     while let id = requests.popDue(at: now) { actions.append(.requestFailed(id, .timedOut)) }
-    // Not before ready: what is repeated would put off what was not asked for once.
     if let timeout = settings.confirmationTimeout {
-      for place in links.indices where links[place].stage == .ready {
-        links[place].repeatOverdue(at: now, after: timeout)
-      }
+      for place in links.indices { links[place].repeatOverdue(at: now, after: timeout) }
     }
     while let topic = gaps.popAsked(before: now, settings.recoveryTimeout) { renew(topic) }
     talk(at: now, into: &actions)

@@ -27,11 +27,17 @@ struct SessionLink {
   var owesAcknowledgement = false
 
   /// What the peer was asked for here and not told to end.
-  private(set) var asked = TopicTable<Row>()
+  private(set) var asked = TopicList()
+  /// Where the numbers of what is wanted are, once it was asked for or given.
+  private(set) var rows: [String: Row] = [:]
   /// What is asked for and not confirmed, and since when; the longest first.
   private(set) var unconfirmed = TopicTable<Instant>()
-  /// What was ended lately without a confirmation; the longest ago first.
+  /// What was ended without a confirmation; the longest ago first.
   private(set) var ending = TopicTable<Ending>()
+
+  /// What the peer may give us as of the link before, which had no answer: it is asked for again,
+  /// or ended, even if it is given already, or was ended long ago.
+  private(set) var doubtful = TopicList()
 
   // What is to be said next. Nothing is in both of the first two.
   private(set) var toSubscribe = TopicList()
@@ -42,11 +48,14 @@ struct SessionLink {
   enum Row {
     /// It has brought none yet, and the first may be any.
     case fresh
-    /// It has brought none yet that was new, and goes on where another link is: it may lag behind.
-    case joining
-    /// It has brought one that was new.
-    case running
+    /// Another link has brought the last one that was new, and this one may lag behind.
+    case behind
+    /// It has brought the last one that was new.
+    case ahead
   }
+
+  /// Some peers confirm what begins and never what ends.
+  private static let endingLimit = 1024
 
   /// Ends of a topic that wait for their confirmations.
   struct Ending {
@@ -75,16 +84,24 @@ struct SessionLink {
 extension SessionLink {
   /// A topic has become wanted, or is not wanted any more. What cancels out says nothing.
   mutating func change(_ topic: String, isWanted: Bool) {
-    switch (isWanted, asked.contains(topic)) {
-    case (true, true): toUnsubscribe.remove(topic)
-    case (true, false): toSubscribe.insert(topic)
-    case (false, true): toUnsubscribe.insert(topic)
-    case (false, false): toSubscribe.remove(topic)
+    if isWanted {
+      toUnsubscribe.remove(topic)
+      if !asked.contains(topic) { toSubscribe.insert(topic) }
+    } else {
+      toSubscribe.remove(topic)
+      if asked.contains(topic) || doubtful.contains(topic) { toUnsubscribe.insert(topic) }
+      rows[topic] = nil
     }
   }
 
   /// The peer has this one as of the link before.
-  mutating func inherit(_ topic: String) { asked[topic] = .running }
+  mutating func inherit(_ topic: String) {
+    asked.insert(topic)
+    rows[topic] = .ahead
+  }
+
+  /// The peer may have this one as of the link before.
+  mutating func doubt(_ topic: String) { doubtful.insert(topic) }
 
   /// Has a topic ended and asked for anew; false if it is not asked for yet anyway.
   mutating func renew(_ topic: String) -> Bool {
@@ -96,6 +113,8 @@ extension SessionLink {
   /// The peer does not give it.
   mutating func forget(_ topic: String) {
     asked.remove(topic)
+    doubtful.remove(topic)
+    rows[topic] = nil
     unconfirmed.remove(topic)
     toRepeat.remove(topic)
     toSubscribe.remove(topic)
@@ -112,30 +131,32 @@ extension SessionLink {
 
   /// A new message of this topic came, on this link or on the other.
   mutating func advance(_ topic: String, isHere: Bool) {
-    guard let row = asked[topic] else { return }
-    if isHere { asked[topic] = .running } else if row == .fresh { asked[topic] = .joining }
+    if isHere {
+      rows[topic] = .ahead
+    } else if asked.contains(topic) {
+      rows[topic] = .behind
+    }
   }
 }
 
 // MARK: What is said
 
 extension SessionLink {
-  mutating func takeUnsubscribed(_ limit: Int, at now: Instant, within timeout: TimeSpan?)
-    -> [String]
-  {
+  mutating func takeUnsubscribed(
+    _ limit: Int, at now: Instant, awaitsConfirmation: Bool
+  ) -> [String] {
     let topics = toUnsubscribe.popFirst(limit)
     for topic in topics {
       asked.remove(topic)
+      doubtful.remove(topic)
+      rows[topic] = nil
       unconfirmed.remove(topic)
       toRepeat.remove(topic)
       // Only a peer that confirms can leave it open whether the topic has ended.
-      guard timeout != nil else { continue }
+      guard awaitsConfirmation else { continue }
       ending.append(topic, Ending(last: now, count: 1 + (ending[topic]?.count ?? 0)))
     }
-    // Some peers never say so.
-    while let timeout, let first = ending.first, now - first.value.last >= timeout {
-      ending.remove(first.topic)
-    }
+    while ending.count > Self.endingLimit { _ = ending.popFirst(1) }
     return topics
   }
 
@@ -150,7 +171,9 @@ extension SessionLink {
   ) -> [String] {
     let topics = toSubscribe.popFirst(limit)
     for topic in topics {
-      asked[topic] = carriedElsewhere(topic) ? .joining : .fresh
+      asked.insert(topic)
+      doubtful.remove(topic)
+      if rows[topic] == nil { rows[topic] = carriedElsewhere(topic) ? .behind : .fresh }
       if awaitsConfirmation { unconfirmed.append(topic, now) }
     }
     return topics
@@ -183,7 +206,7 @@ extension SessionLink {
     }
     guard asked.contains(topic), !unconfirmed.contains(topic), !toRepeat.contains(topic)
     else { return }
-    asked[topic] = .fresh
+    if rows[topic] == .ahead { rows[topic] = .fresh }
     unconfirmed.append(topic, now)
   }
 
