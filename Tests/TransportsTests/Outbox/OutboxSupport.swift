@@ -1,0 +1,77 @@
+import ConnectionFSM
+import Foundation
+import Synchronization
+import Transports
+
+/// A folder of its own for a test, with everything in it gone afterwards.
+final class OutboxFolder: Sendable {
+  let path: String
+
+  init() throws {
+    let folder = FileManager.default.temporaryDirectory
+      .appendingPathComponent("outbox-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    path = folder.path
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  var file: String { path + "/outbox" }
+
+  /// The names of all that is in it.
+  var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: path).sorted() }
+  }
+
+  var bytes: [UInt8] {
+    get throws { [UInt8](try Data(contentsOf: URL(fileURLWithPath: file))) }
+  }
+
+  func put(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: file)) }
+
+  /// Opens an outbox here.
+  func open(
+    countLimit: Int = 100, byteLimit: Int = 10_000, fsync: FsyncPolicy = .everyBatch,
+    calls: FileCalls = .system, compactsFrom: Int = 1 << 20
+  ) throws(FileOutboxError) -> FileOutbox {
+    try FileOutbox(
+      path: file, countLimit: countLimit, byteLimit: byteLimit, fsync: fsync, calls: calls,
+      compactsFrom: compactsFrom)
+  }
+
+  /// What a process that begins now would find.
+  func recovered() async throws -> [KeptMessage] {
+    let outbox = try open()
+    await outbox.close()
+    return outbox.recovered
+  }
+}
+
+/// How messages have ended at the door, in the order in which it was heard.
+final class Completions: Sendable {
+  private let results = Mutex<[(index: Int, result: Result<UInt64, OutboxError>)]>([])
+
+  func add(_ index: Int, _ result: Result<UInt64, OutboxError>) {
+    results.withLock { $0.append((index, result)) }
+  }
+
+  var all: [(index: Int, result: Result<UInt64, OutboxError>)] { results.withLock { $0 } }
+
+  /// The numbers of those that are kept.
+  var numbers: [UInt64] { all.compactMap { try? $0.result.get() } }
+}
+
+extension FileOutbox {
+  /// Comes back once the message is kept, or not.
+  func keep(_ message: Message) async -> Result<UInt64, OutboxError> {
+    await withCheckedContinuation { continuation in
+      keep(message) { continuation.resume(returning: $0) }
+    }
+  }
+
+  func keep(_ text: String) async throws -> UInt64 { try await keep(Message(text)).get() }
+}
+
+extension [KeptMessage] {
+  var texts: [String] { map(\.message.text) }
+}
