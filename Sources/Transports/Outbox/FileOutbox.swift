@@ -30,7 +30,8 @@ public struct TornTail: Equatable, Sendable {
 ///
 /// The file is for one outbox at a time: a lock holds off others, also of other processes, as long
 /// as this lives and is not closed. On iOS it belongs into the application's own container: the
-/// system ends applications that hold a lock in a shared one while they are suspended.
+/// system ends applications that hold a lock in a shared one while they are suspended. Nobody else
+/// may move or remove it meanwhile: what is kept goes with it.
 ///
 /// The file is readable for its user alone; the messages in it are not encrypted. It has at most
 /// twice ``byteLimit`` and some for the heads of its records: what has ended is removed once it is

@@ -44,7 +44,7 @@ final class OutboxFile: @unchecked Sendable {
   ) {
     let descriptor: Descriptor
     do throws(FileFailure) {
-      descriptor = try lock(path, calls)
+      descriptor = try lock(path)
     } catch {
       throw error.number == EWOULDBLOCK ? .inUse(path: path) : error.error(at: path)
     }
@@ -82,6 +82,12 @@ final class OutboxFile: @unchecked Sendable {
     safe = 0
     self.entries = Dictionary(uniqueKeysWithValues: entries.map { ($0.number, $0) })
     liveSize = entries.reduce(OutboxFormat.headSize) { $0 + $1.size }
+  }
+
+  deinit {
+    // Closing is not enough while a process that another thread has started has a copy of the
+    // descriptor: from its fork to its exec.
+    _ = flock(descriptor.raw, LOCK_UN)
   }
 
   /// Writes all of it, as one; what is thrown says that nothing of it is kept.
@@ -148,7 +154,7 @@ final class OutboxFile: @unchecked Sendable {
 
 extension OutboxFile {
   /// Opens and locks the file that has this name now.
-  private static func lock(_ path: String, _ calls: FileCalls) throws(FileFailure) -> Descriptor {
+  private static func lock(_ path: String) throws(FileFailure) -> Descriptor {
     while true {
       let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW
       let opened = System.call { Int(openFile(path, flags)) }

@@ -110,6 +110,7 @@ final class OutboxWriter: Sendable {
       var rest = work[...]
       while let first = rest.first {
         if case .close(let completion) = first {
+          write([], to: file, owed: &owed)
           file = nil
           completion()
           rest.removeFirst()
@@ -117,10 +118,11 @@ final class OutboxWriter: Sendable {
           let batch = rest.prefix { if case .close = $0 { false } else { true } }
           write(batch, to: file, owed: &owed)
           rest.removeFirst(batch.count)
+          file?.compactIfDue(nextNumber: state.withLock(\.nextNumber))
         }
       }
-      file?.compactIfDue(nextNumber: state.withLock(\.nextNumber))
     }
+    write([], to: file, owed: &owed)
   }
 
   /// What has come in since the last time, once there is something; nil when there will be nothing.

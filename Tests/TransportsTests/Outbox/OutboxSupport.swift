@@ -5,10 +5,16 @@ import Transports
 
 /// A folder of its own for a test, with everything in it gone afterwards.
 final class OutboxFolder: Sendable {
+  /// The head of a file.
+  static let headSize = 32
+
   let path: String
 
-  init() throws {
-    let folder = FileManager.default.temporaryDirectory
+  /// - Parameter inMemory: Not on a disk, where there is such a place: for thousands of files.
+  init(inMemory: Bool = false) throws {
+    let memory = URL(fileURLWithPath: "/dev/shm")
+    let hasMemory = inMemory && FileManager.default.fileExists(atPath: memory.path)
+    let folder = (hasMemory ? memory : FileManager.default.temporaryDirectory)
       .appendingPathComponent("outbox-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
     path = folder.path
@@ -29,6 +35,12 @@ final class OutboxFolder: Sendable {
 
   func put(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: file)) }
 
+  /// Puts another file in place, which nobody has a lock on.
+  func replace(by bytes: [UInt8]) throws {
+    try? FileManager.default.removeItem(atPath: file)
+    try put(bytes)
+  }
+
   /// Opens an outbox here.
   func open(
     countLimit: Int = 100, byteLimit: Int = 10_000, fsync: FsyncPolicy = .everyBatch,
@@ -44,6 +56,16 @@ final class OutboxFolder: Sendable {
     let outbox = try open()
     await outbox.close()
     return outbox.recovered
+  }
+}
+
+extension FileCalls {
+  /// Does not wait for the disk: for tests that open many files, none of which must last.
+  static var unsynced: FileCalls {
+    var calls = FileCalls.system
+    calls.sync = { _ in 0 }
+    calls.syncFolder = { _ in 0 }
+    return calls
   }
 }
 
