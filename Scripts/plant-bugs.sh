@@ -186,24 +186,28 @@ bug kept-before-written RC199 $outbox/OutboxWriter.swift \
       owed = []' 'end(batch, nil)
       try file.write(changes)
       owed = []
-      return' 'Outbox'
+      return' 'OutboxCrash'
 bug batch-unsynced RC199 $outbox/OutboxFile.swift \
   'try sync()
-    size += bytes.count' 'size += bytes.count' 'Outbox'
+    size += bytes.count' 'size += bytes.count' 'OutboxCrash'
 bug compaction-unsynced RC199 $outbox/OutboxFile.swift \
   'try FileFailure.check("fsync", calls.sync(compacted.raw))' '' 'Outbox'
 bug name-unsynced RC199 $outbox/OutboxFile.swift \
   'try FileFailure.check("fsync of the folder", calls.syncFolder(folder))
     } catch {' 'try FileFailure.check("fsync of the folder", 0)
     } catch {' 'OutboxCrash'
-bug reopened-unsynced RC199 $outbox/OutboxFile.swift \
+bug reopened-name-unsynced RC199 $outbox/OutboxFile.swift \
   'try FileFailure.check("fsync of the folder", calls.syncFolder(folder))
       safe = size' 'safe = size' 'OutboxCrash'
+bug reopened-unsynced RC199 $outbox/OutboxFile.swift \
+  'try FileFailure.check("fsync", calls.sync(descriptor.raw))
+      try FileFailure.check("fsync of the folder' 'try FileFailure.check("fsync of the folder' \
+  'OutboxCrash'
 bug torn-tail-left RC199 $outbox/OutboxFile.swift \
   'if isTorn {' 'if isTorn, size < 0 {' 'Outbox'
 bug payload-unchecked RC199 $outbox/OutboxReader.swift \
   'guard OutboxFormat.checksum(payload.dropLast(4)) == payload.number(at: record.length) else {' \
-  'guard record.length > 0 else {' 'Outbox'
+  'guard payload.count > record.length else {' 'Outbox'
 bug damage-as-torn RC199 $outbox/OutboxReader.swift \
   'guard lacksSector else { throw damage(offset, "a record is broken") }' \
   'guard lacksSector else { return nil }' 'Outbox'

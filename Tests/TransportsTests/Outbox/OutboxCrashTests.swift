@@ -11,8 +11,8 @@ private final class OutboxLife: @unchecked Sendable {
   // what comes in during one of them is the next batch.
 
   struct End {
-    let bytes: [UInt8]
-    var ledger: Ledger
+    var leftover = ShadowDisk.Leftover()
+    var ledger = Ledger()
   }
 
   private let folder: OutboxFolder
@@ -33,13 +33,13 @@ private final class OutboxLife: @unchecked Sendable {
   private(set) var tornTails = 0
 
   init(
-    in folder: OutboxFolder, trial: OutboxFolder, ledger: Ledger, isPowerCut: Bool, seed: UInt64
-  ) {
+    after former: End, in folder: OutboxFolder, trial: OutboxFolder, isPowerCut: Bool, seed: UInt64
+  ) throws {
     self.folder = folder
     self.isPowerCut = isPowerCut
     self.trial = trial
-    self.ledger = ledger
-    disk = ShadowDisk(path: folder.file, seed: seed)
+    ledger = former.ledger
+    disk = try ShadowDisk(former.leftover, at: folder.file, seed: seed)
     random = SplitMix64(seed: seed)
   }
 
@@ -93,10 +93,9 @@ private final class OutboxLife: @unchecked Sendable {
   /// What if this were the last moment?
   private func examine(_ disk: ShadowDisk) {
     let ends = [disk.killed] + (isPowerCut ? (0..<3).map { _ in disk.powerless() } : [])
-    for (index, bytes) in ends.enumerated() {
-      guard let bytes else { continue }
+    for (index, leftover) in ends.enumerated() {
       do {
-        try trial.replace(by: bytes)
+        try trial.replace(by: leftover.bytes)
         let next = try trial.open(calls: .unsynced)
         if next.tornTail != nil { tornTails += 1 }
         let found = ledger.problems(with: next.recovered)
@@ -105,8 +104,11 @@ private final class OutboxLife: @unchecked Sendable {
         problems.append("after \(index == 0 ? "a kill" : "a power cut"): \(error)")
       }
       moments += 1
-      // One of all, by equal chances.
-      if random.next() % moments == 0 { end = End(bytes: bytes, ledger: ledger) }
+      // One of all, by equal chances; but few are right behind a rename.
+      let isRare = !leftover.hasSafeName
+      if random.next() % (isRare ? 2 : moments) == 0 {
+        end = End(leftover: leftover, ledger: ledger)
+      }
     }
   }
 }
@@ -115,23 +117,18 @@ private final class OutboxLife: @unchecked Sendable {
 struct OutboxCrashTests {
   /// Lives on one file, each of which begins where the one before was cut off.
   private static func lives(isPowerCut: Bool, seed: UInt64) async throws -> (Int, [String]) {
-    var bytes: [UInt8] = []
-    var ledger = Ledger()
+    var end = OutboxLife.End()
     var tornTails = 0
     for life in 0..<4 {
-      let folder = try OutboxFolder(inMemory: true)
-      let trial = try OutboxFolder(inMemory: true)
-      try folder.put(bytes)
-      let outbox = OutboxLife(
-        in: folder, trial: trial, ledger: ledger, isPowerCut: isPowerCut,
-        seed: seed << 8 + UInt64(life))
+      let outbox = try OutboxLife(
+        after: end, in: OutboxFolder(inMemory: true), trial: OutboxFolder(inMemory: true),
+        isPowerCut: isPowerCut, seed: seed << 8 + UInt64(life))
       try await outbox.run()
-      guard outbox.problems.isEmpty, let end = outbox.end else {
+      guard outbox.problems.isEmpty, let last = outbox.end else {
         return (tornTails, outbox.problems)
       }
       tornTails += outbox.tornTails
-      bytes = end.bytes
-      ledger = end.ledger
+      end = last
     }
     return (tornTails, [])
   }

@@ -35,10 +35,10 @@ final class OutboxFolder: Sendable {
 
   func put(_ bytes: [UInt8]) throws { try Data(bytes).write(to: URL(fileURLWithPath: file)) }
 
-  /// Puts another file in place, which nobody has a lock on.
-  func replace(by bytes: [UInt8]) throws {
+  /// Puts another file in place, or none, which nobody has a lock on.
+  func replace(by bytes: [UInt8]?) throws {
     try? FileManager.default.removeItem(atPath: file)
-    try put(bytes)
+    if let bytes { try put(bytes) }
   }
 
   /// Opens an outbox here.

@@ -10,11 +10,22 @@ import Transports
 final class ShadowDisk: @unchecked Sendable {
   // Unchecked: called by whoever opens the outbox, and then by its thread alone.
 
-  private struct File {
+  struct File {
     /// What the disk has for certain.
     var safe: [UInt8] = []
     /// Its last bytes, if it has no name any more.
     var last: [UInt8]?
+  }
+
+  /// What the next process finds, and what a power cut in its life still may take from it.
+  struct Leftover {
+    /// Nil: no file.
+    var bytes: [UInt8]?
+    /// What the disk has of it for certain.
+    var safe: [UInt8] = []
+    /// Whether the disk has its name for certain; otherwise the former file may return.
+    var hasSafeName = true
+    var former: File?
   }
 
   /// Called before each call that changes something, or makes it safe.
@@ -26,20 +37,33 @@ final class ShadowDisk: @unchecked Sendable {
   private var safeName: UInt64?
   private var random: SplitMix64
 
-  init(path: String, seed: UInt64) {
+  /// Puts that in place.
+  init(_ leftover: Leftover, at path: String, seed: UInt64) throws {
     self.path = path
     random = SplitMix64(seed: seed)
-    guard let name = name(of: path) else { return }
-    files[name] = File(safe: Self.bytes(at: path))
-    safeName = name
+    if let bytes = leftover.bytes { try Data(bytes).write(to: URL(fileURLWithPath: path)) }
+    let name = name(of: path)
+    if let name { files[name] = File(safe: leftover.safe) }
+    if leftover.hasSafeName {
+      safeName = name
+    } else if let former = leftover.former {
+      // No file has this number.
+      safeName = 0
+      files[0] = former
+    }
   }
 
-  /// What a kill leaves; nil: no file.
-  var killed: [UInt8]? { name(of: path) == nil ? nil : Self.bytes(at: path) }
+  /// What a kill leaves.
+  var killed: Leftover {
+    guard let name = name(of: path) else { return Leftover() }
+    return Leftover(
+      bytes: Self.bytes(at: path), safe: files[name]?.safe ?? [], hasSafeName: name == safeName,
+      former: safeName.flatMap { files[$0] })
+  }
 
   /// What a power cut may leave: another draw each time.
-  func powerless() -> [UInt8]? {
-    guard let name = random.next() % 2 == 0 ? safeName : name(of: path) else { return nil }
+  func powerless() -> Leftover {
+    guard let name = random.next() % 2 == 0 ? safeName : name(of: path) else { return Leftover() }
     let safe = files[name]?.safe ?? []
     let current = files[name]?.last ?? Self.bytes(at: path)
     let size =
@@ -56,7 +80,8 @@ final class ShadowDisk: @unchecked Sendable {
       let sector = source.dropFirst(bytes.count).prefix(512)
       bytes += sector + [UInt8](repeating: 0, count: 512 - sector.count)
     }
-    return Array(bytes.prefix(size))
+    bytes.removeLast(bytes.count - size)
+    return Leftover(bytes: bytes, safe: bytes)
   }
 
   var calls: FileCalls {
