@@ -90,7 +90,12 @@ private struct Trial {
     guard process.terminationReason == .uncaughtSignal else { return ["it has ended by itself"] }
 
     if access(path + ".compacting", F_OK) == 0 { halfCompactions += 1 }
-    let outbox = try Load.open(path, fsync: fsync, inPieces: false)
+    let outbox: FileOutbox
+    do {
+      outbox = try Load.open(path, fsync: fsync, inPieces: false)
+    } catch {
+      return ["\(error)"]
+    }
     await outbox.close()
     if outbox.tornTail != nil { tornTails += 1 }
     recovered += outbox.recovered.count
