@@ -3,6 +3,11 @@ import Foundation
 import Synchronization
 import Transports
 
+#if THREAD_SANITIZER
+  /// See Sources/Transports/System/Mutex+Sanitizer.swift.
+  private typealias Mutex = Transports.Mutex
+#endif
+
 /// What is killed: keeps and forgets without end, and writes to its output what it does and what it
 /// hears, a line each, before and after.
 ///
