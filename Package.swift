@@ -53,10 +53,14 @@ let package = Package(
     .executableTarget(
       name: "autobahn-client", dependencies: ["ConnectionFSM", "Transports"],
       path: "Conformance/AutobahnClient", swiftSettings: strict),
+    .executableTarget(
+      name: "outbox-crash", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Conformance/OutboxCrash", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
-      name: "TransportsTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      name: "TransportsTests",
+      dependencies: ["ConnectionFSM", "NetSim", "Transports", "outbox-crash"],
       resources: [.copy("Fixtures")],
       swiftSettings: strict),
     .testTarget(

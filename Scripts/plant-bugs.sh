@@ -179,6 +179,63 @@ bug reported-before-heard I12 $runtime/Stream/StreamLink.swift \
 bug shared-dice F59 $sim/Links/ChannelState.swift \
   'name: name + "/loss"' 'name: name + "/latency"' 'Link|Conservation'
 
+# The outbox.
+outbox=Sources/Transports/Outbox
+bug kept-before-written RC199 $outbox/OutboxWriter.swift \
+  'try file.write(changes)
+      owed = []' 'end(batch, nil)
+      try file.write(changes)
+      owed = []
+      return' 'OutboxCrash'
+bug batch-unsynced RC199 $outbox/OutboxFile.swift \
+  'try sync()
+    size += bytes.count' 'size += bytes.count' 'OutboxCrash'
+bug compaction-unsynced RC199 $outbox/OutboxFile.swift \
+  'try FileFailure.check("fsync", calls.sync(compacted.raw))' '' 'Outbox'
+bug name-unsynced RC199 $outbox/OutboxFile.swift \
+  'try FileFailure.check("fsync of the folder", calls.syncFolder(folder))
+    } catch {' 'try FileFailure.check("fsync of the folder", 0)
+    } catch {' 'OutboxCrash'
+bug reopened-name-unsynced RC199 $outbox/OutboxFile.swift \
+  'try FileFailure.check("fsync of the folder", calls.syncFolder(folder))
+      safe = size' 'safe = size' 'OutboxCrash'
+bug reopened-unsynced RC199 $outbox/OutboxFile.swift \
+  'try FileFailure.check("fsync", calls.sync(descriptor.raw))
+      try FileFailure.check("fsync of the folder' 'try FileFailure.check("fsync of the folder' \
+  'OutboxCrash'
+bug torn-tail-left RC199 $outbox/OutboxFile.swift \
+  'if isTorn {' 'if isTorn, size < 0 {' 'Outbox'
+bug payload-unchecked RC199 $outbox/OutboxReader.swift \
+  'guard OutboxFormat.checksum(payload.dropLast(4)) == payload.number(at: record.length) else {' \
+  'guard payload.count > record.length else {' 'Outbox'
+bug damage-as-torn RC199 $outbox/OutboxReader.swift \
+  'guard lacksSector else { throw damage(offset, "a record is broken") }' \
+  'guard lacksSector else { return nil }' 'Outbox'
+bug safe-record-ignored RC199 $outbox/OutboxReader.swift \
+  'record.safe > offset {' 'record.safe > size {' 'Outbox'
+bug safe-end-ignored RC199 $outbox/OutboxReader.swift \
+  'guard content.end >= head.safe else {' 'guard content.end >= 0 else {' 'Outbox'
+bug short-write-as-whole B2.1 $outbox/FileCalls.swift \
+  'done += result
+' 'done = bytes.count
+' 'Outbox'
+bug failed-fsync-believed RC199 $outbox/OutboxFile.swift \
+  'fault = error
+      // Without' '// Without' 'Outbox'
+bug half-record-left RC199 $outbox/OutboxFile.swift \
+  'takeBack()
+      throw' 'throw' 'Outbox'
+bug ended-returns I11 $outbox/OutboxWriter.swift \
+  'owed.append(number)' '_ = number' 'Outbox'
+bug compaction-in-disorder I11 $outbox/OutboxFile.swift \
+  '$0.number < $1.number' '$0.number > $1.number' 'Outbox'
+bug numbers-begin-anew RC199 $outbox/OutboxFile.swift \
+  'OutboxHead(nextNumber: nextNumber,' 'OutboxHead(nextNumber: min(1, nextNumber),' 'Outbox'
+bug lock-lost I21 $outbox/OutboxFile.swift \
+  'try Self.lock(compacted.raw)' '' 'Outbox'
+bug outbox-unbounded I21 $outbox/OutboxWriter.swift \
+  'length > byteLimit - state.bytes' 'length > byteLimit' 'Outbox'
+
 echo "plant-bugs: $planted planted, $missed not found"
 cd "$root"
 [ "$missed" = 0 ]
