@@ -8,6 +8,14 @@ let strict: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
+// The privacy manifest says something to Apple's tools alone; elsewhere it would be a bundle that
+// nobody reads.
+#if canImport(Darwin)
+  let (privacyManifest, leftOut): ([Resource], [String]) = ([.copy("PrivacyInfo.xcprivacy")], [])
+#else
+  let (privacyManifest, leftOut): ([Resource], [String]) = ([], ["PrivacyInfo.xcprivacy"])
+#endif
+
 let package = Package(
   name: "connection-fsm",
   platforms: [.macOS(.v15), .iOS(.v18)],
@@ -31,7 +39,7 @@ let package = Package(
       dependencies: [
         "ConnectionFSM", "CEventLoop", "CZlib",
         .target(name: "COpenSSL", condition: .when(platforms: [.linux])),
-      ], swiftSettings: strict),
+      ], exclude: leftOut, resources: privacyManifest, swiftSettings: strict),
     .executableTarget(
       name: "fsm-demo", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       swiftSettings: strict),
@@ -73,6 +81,10 @@ let package = Package(
     .testTarget(
       name: "DemoTests", dependencies: ["fsm-demo", "ConnectionFSM", "NetSim"],
       swiftSettings: strict),
+    // The code of the articles, which has what every user of the package has and no more.
+    .testTarget(
+      name: "ArticleTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      packageAccess: false, swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

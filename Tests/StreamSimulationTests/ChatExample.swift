@@ -1,7 +1,6 @@
-// The example of Docs/AsyncSimulation.md, compiled and run; `ChatExampleTests` checks that the page
+// The example of Docs/AsyncSimulation.md, compiled and run; `BlocksTests` checks that the page
 // shows just this.
 
-// example
 import ConnectionFSM
 import NetSim
 import Testing
@@ -49,4 +48,3 @@ func tunnel() throws {
     #expect(await chat.heard == ["can you hear me?"])
   }
 }
-// end

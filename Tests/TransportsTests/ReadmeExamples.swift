@@ -1,6 +1,5 @@
-// The examples of README.md, compiled; `ReadmeTests` checks that the page shows just this.
+// The examples of README.md, compiled; `BlocksTests` checks that the page shows just this.
 
-// example 1
 import ConnectionFSM
 import Transports
 
@@ -26,4 +25,3 @@ func example(endpoint: Endpoint) async throws {
   print("hello was \(outcome)")  // acknowledged, however often the link died on the way
   await connection.close()
 }
-// end

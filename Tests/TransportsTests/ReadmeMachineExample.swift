@@ -1,4 +1,5 @@
-// example 2
+// An example of README.md; `BlocksTests` checks that the page shows it.
+
 import ConnectionFSM
 
 func drive(policy: Policy, now: Instant) -> Instant? {
@@ -8,4 +9,3 @@ func drive(policy: Policy, now: Instant) -> Instant? {
   for effect in effects { print(effect) }  // dial #1 @0
   return machine.nextDeadline  // the one timer a driver has
 }
-// end

@@ -1,34 +1,10 @@
 import ConnectionFSM
-import Foundation
 import Testing
 import Transports
 
 extension RealSockets {
   @Suite("The examples of the README")
   struct Readme {
-    private static func text(_ path: String) throws -> String {
-      let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-      return try String(contentsOf: tests.appendingPathComponent(path), encoding: .utf8)
-    }
-
-    @Test(
-      "are shown as they compile",
-      arguments: [
-        "ReadmeExamples.swift", "ReadmeMachineExample.swift", "ReadmeWebSocketExample.swift",
-      ])
-    func shown(file: String) throws {
-      let source = try Self.text(file)
-      let start = try #require(source.range(of: "import ConnectionFSM"))
-      let end = try #require(source.range(of: "// end"))
-      // Where it is compiled for one system alone, it is further in.
-      let indentation = source[..<start.lowerBound].reversed().prefix { $0 == " " }.count
-      let example = source[start.lowerBound..<end.lowerBound].split(
-        separator: "\n", omittingEmptySubsequences: false
-      ).map { $0.trimmingPrefix(String(repeating: " ", count: indentation)) }.joined(
-        separator: "\n")
-      #expect(try Self.text("../../README.md").contains("```swift\n\(example)```"))
-    }
-
     @Test("the first one talks to a server")
     func runs() async throws {
       let rig = try SocketEventLoop()

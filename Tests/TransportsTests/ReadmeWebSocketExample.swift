@@ -1,7 +1,6 @@
-// The example of README.md over a WebSocket, compiled; `ReadmeTests` checks that the page shows it.
+// The example of README.md over a WebSocket, compiled; `BlocksTests` checks that the page shows it.
 
 #if os(Linux)
-  // example 3
   import ConnectionFSM
   import Transports
 
@@ -23,5 +22,4 @@
     }
     return nil
   }
-// end
 #endif
