@@ -26,7 +26,7 @@ public struct TornTail: Equatable, Sendable {
   }
 }
 
-/// An ``Outbox`` in one file, to which it only appends (RC199).
+/// An `Outbox` in one file, to which it only appends (RC199).
 ///
 /// The file is for one outbox at a time: a lock holds off others, also of other processes, as long
 /// as this lives and is not closed. On iOS it belongs into the application's own container: the
