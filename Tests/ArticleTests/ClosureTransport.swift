@@ -24,7 +24,7 @@ final class ClosureTransport: Transport, @unchecked Sendable {
     let client = makeClient(endpoint)
     links[epoch] = (client, observer)
     client.onEvent = { [weak self, eventLoop] event in
-      eventLoop.execute { self?.heard(event, on: epoch) }
+      eventLoop.execute { [weak self] in self?.heard(event, on: epoch) }
     }
     client.connect()
   }
@@ -32,7 +32,7 @@ final class ClosureTransport: Transport, @unchecked Sendable {
   func send(_ message: Message, id: MessageID?, on epoch: Epoch, more: Bool) {
     let written = { [weak self, eventLoop] in
       guard let id else { return }
-      eventLoop.execute { self?.report(.written(through: id), on: epoch) }
+      eventLoop.execute { [weak self] in self?.report(.written(through: id), on: epoch) }
     }
     if message.kind == .text {
       links[epoch]?.client.write(string: message.text, completion: written)

@@ -29,7 +29,7 @@ final class DelegateTransport: Transport, @unchecked Sendable {
   ) {
     let client = makeClient(endpoint)
     let ear = Ear { [weak self, eventLoop] event in
-      eventLoop.execute { self?.heard(event, on: epoch) }
+      eventLoop.execute { [weak self] in self?.heard(event, on: epoch) }
     }
     links[epoch] = Link(client: client, ear: ear, observer: observer)
     client.delegate = ear

@@ -17,7 +17,8 @@ final class PlainTransport: Transport, @unchecked Sendable {
     observer: any TransportObserver
   ) {
     let client = StandInClient("\(endpoint)") { [weak self, eventLoop] event in
-      eventLoop.execute { self?.heard(event, on: epoch) }  // from whatever thread it came
+      // From whatever thread it came.
+      eventLoop.execute { [weak self] in self?.heard(event, on: epoch) }
     }
     links[epoch] = (client, observer)
   }

@@ -67,9 +67,9 @@ struct ReadingATraceTests {
       await connection.close()
       await printed.close()
     }
-    let recorded = lines.withLock { $0 }
-    #expect(recorded.count > 5)
-    let statistics = try statistics(of: recorded)
-    #expect(statistics.attempts == 2 && statistics.outages.count == 1)
+    let written = lines.withLock { $0 }
+    #expect(written.count > 5)
+    let sum = try statistics(of: written)
+    #expect(sum.attempts == 2 && sum.outages.count == 1)
   }
 }

@@ -1,5 +1,6 @@
 // The examples of Docs/AsyncSimulation.md; `BlocksTests` checks that the page shows them.
 
+import ConnectionFSM
 import NetSim
 import Testing
 
