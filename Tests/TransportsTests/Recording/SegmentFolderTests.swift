@@ -54,6 +54,7 @@ struct SegmentFolderTests {
       }
       try await record(30, in: folder)
       let first = try files(in: folder).filter { $0.hasPrefix("chat-00000") && $0.count == 17 }
+      #expect(first.first == "chat-000001.jsonl")
       try await record(400, in: folder)
       let files = try files(in: folder)
       let segments = files.filter { $0.hasPrefix("chat-0") && $0.count == 17 }
