@@ -52,6 +52,20 @@ public final class SocketEventLoop: EventLoop, @unchecked Sendable {
     }
   }
 
+  private static let sharedLoop = Mutex<SocketEventLoop?>(nil)
+
+  /// The loop for all who bring none of their own; made at the first call, and never stopped:
+  /// ``stop()`` does nothing to it. One thread serves thousands of connections.
+  /// - Throws: ``LoopError`` when the system has no descriptor or thread left.
+  public static func shared() throws(LoopError) -> SocketEventLoop {
+    try sharedLoop.withLock { (shared) throws(LoopError) in
+      if let shared { return shared }
+      let loop = try SocketEventLoop()
+      shared = loop
+      return loop
+    }
+  }
+
   deinit {
     // The thread has ended, or is about to, since it holds the loop; nobody has joined it.
     thread.withLock { $0 }?.detach()
@@ -97,6 +111,8 @@ public final class SocketEventLoop: EventLoop, @unchecked Sendable {
   /// their observers hear nothing, and deadline handlers are let go. Close connections first: one
   /// that still lives is cut without a word, and messages in it are never told their end.
   public func stop() {
+    // Others rely on it.
+    guard Self.sharedLoop.withLock({ $0 !== self }) else { return }
     queue.stop(wake: poller.wake)
     guard !isCurrent else { return }
     // Whoever comes second waits here until the first has joined.

@@ -27,12 +27,12 @@ public struct Preset<Framing: ProtocolEngine & Sendable>: Sendable {
   /// A transport that speaks the preset's framing.
   /// - Parameters:
   ///   - dialer: Makes the streams.
-  ///   - diagnosed: Called on the loop with the error behind the cause of a failed link.
+  ///   - home: Where a connection dials that is not told where.
   public func transport<Dialer: ByteStreamDialer>(
-    over dialer: sending Dialer, diagnosed: (@Sendable (Epoch, any Error) -> Void)? = nil
+    over dialer: sending Dialer, home: Endpoint? = nil
   ) -> sending StreamTransport<Dialer, Framing> {
     let framing = framing
-    return StreamTransport(dialer, engine: { framing }, diagnosed: diagnosed)
+    return StreamTransport(dialer, home: home, engine: { framing })
   }
 }
 
@@ -41,20 +41,21 @@ extension Connection {
   /// - Parameters:
   ///   - preset: Policy, framing and beat.
   ///   - dialer: Makes the streams.
+  ///   - home: Where it dials when it is not told where.
   ///   - seed: What random waits are drawn from; nil draws one from the system.
   ///   - credentials: Who is asked for credentials before each dial; needed where the policy has a
   ///     `credentialsDeadline`, and only there.
-  ///   - diagnosed: Called on the loop with the error behind the cause of a failed link.
+  ///   - monitors: Who hears every step.
   ///   - trace: Called on the loop with every step of the machine.
   /// - Throws: ``ConnectionError`` if the policy asks for what the framing cannot do.
   public convenience init<Framing: ProtocolEngine & Sendable, Dialer: ByteStreamDialer>(
-    _ preset: Preset<Framing>, over dialer: sending Dialer, seed: UInt64? = nil,
-    credentials: CredentialsProvider? = nil,
-    diagnosed: (@Sendable (Epoch, any Error) -> Void)? = nil,
+    _ preset: Preset<Framing>, over dialer: sending Dialer, home: Endpoint? = nil,
+    seed: UInt64? = nil, credentials: CredentialsProvider? = nil,
+    monitors: [any ConnectionMonitor] = [],
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
     try self.init(
-      preset.transport(over: dialer, diagnosed: diagnosed), policy: preset.policy, seed: seed,
-      beat: preset.beat, credentials: credentials, trace: trace)
+      preset.transport(over: dialer, home: home), policy: preset.policy, seed: seed,
+      beat: preset.beat, credentials: credentials, monitors: monitors, trace: trace)
   }
 }

@@ -66,9 +66,7 @@ struct ConnectCommand: Command {
     let connection: Connection
     do throws(ConnectionError) {
       connection = try route.connection(
-        preset, on: loop, seed: seed,
-        diagnosed: { epoch, error in session.note("\(epoch): \(error)") },
-        trace: { session.step($0) })
+        preset, on: loop, seed: seed, monitor: session)
     } catch {
       throw Failure(.failed, "connect: \(error)")
     }
@@ -90,7 +88,7 @@ struct ConnectCommand: Command {
   }
 
   private func show(
-    _ messages: AsyncThrowingStream<Message, any Error>, on loop: SocketEventLoop,
+    _ messages: Messages, on loop: SocketEventLoop,
     _ session: ConnectSession
   ) -> Task<Void, Never> {
     Task(executorPreference: loop) {

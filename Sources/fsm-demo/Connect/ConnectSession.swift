@@ -5,7 +5,7 @@ import Synchronization
 
 /// A connection between standard input and a peer: lines go out, the trace and what arrives are
 /// shown.
-final class ConnectSession: Sendable {
+final class ConnectSession: ConnectionMonitor {
   /// The longest line that is sent; what the framing admits.
   static let lineLengthLimit = 65_536
 
@@ -60,7 +60,11 @@ final class ConnectSession: Sendable {
   func tell(_ event: Event) { mailbox.yield(event) }
 
   /// A step of the machine; on the loop.
-  func step(_ record: TraceRecord) {
+  func connection(linkOf epoch: Epoch, failedWith error: any Error) {
+    note("\(epoch): \(error)")
+  }
+
+  func connection(made record: TraceRecord, leaving machine: Machine) {
     books.withLock { books in
       books.writer.step(record)
       books.statistics.add(record)

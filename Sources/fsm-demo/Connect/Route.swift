@@ -63,8 +63,7 @@ struct Route: Sendable {
   /// A connection at rest that goes this way.
   func connection<Framing: ProtocolEngine & Sendable>(
     _ preset: Preset<Framing>, on loop: SocketEventLoop, seed: UInt64,
-    diagnosed: @escaping @Sendable (Epoch, any Error) -> Void,
-    trace: @escaping @Sendable (TraceRecord) -> Void
+    monitor: any ConnectionMonitor
   ) throws(ConnectionError) -> Connection {
     let (proxy, environment) = (proxy, environment)
     let choose = { (endpoint: Endpoint) in proxy ?? environment?.proxy(for: endpoint) }
@@ -76,6 +75,6 @@ struct Route: Sendable {
       let dialer = ProxyDialer(TCPDialer(loop: loop), choosing: choose)
     #endif
     return try Connection(
-      preset, over: dialer, seed: seed, diagnosed: diagnosed, trace: trace)
+      preset, over: dialer, seed: seed, monitors: [monitor])
   }
 }

@@ -1,8 +1,6 @@
 import ConnectionFSM
 import Testing
 
-private let home = Endpoint(host: "home", port: 1)
-
 /// A link over a stream that takes what the test says.
 private struct LinkRig {
   let loop = ManualLoop()

@@ -2,8 +2,6 @@ import ConnectionFSM
 import Synchronization
 import Testing
 
-private let home = Endpoint(host: "home", port: 1)
-
 private func policy(_ beat: Beat) throws -> Policy {
   try Policy(
     connectDeadline: .seconds(10), closeDeadline: .seconds(5),

@@ -2,8 +2,6 @@ import ConnectionFSM
 import Synchronization
 import Testing
 
-private let home = Endpoint(host: "home", port: 1)
-
 private func policy(
   credentialsDeadline: TimeSpan? = .seconds(4), overrides: [VerdictOverride] = [],
   rollover: Rollover? = nil

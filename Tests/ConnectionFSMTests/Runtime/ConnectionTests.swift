@@ -2,75 +2,11 @@ import ConnectionFSM
 import Synchronization
 import Testing
 
-private let home = Endpoint(host: "home", port: 1)
-private let away = Endpoint(host: "away", port: 2)
-
-private func policy(
-  heartbeat: Heartbeat? = nil, sessionDeadline: TimeSpan? = nil, countLimit: UInt32 = 10
-) throws -> Policy {
-  try Policy(
-    connectDeadline: .seconds(10), closeDeadline: .seconds(5),
-    backoff: Backoff(
-      first: .seconds(2), base: .seconds(2), cap: .seconds(8), jitter: .none,
-      stability: .seconds(10)),
-    minimumDialSpacing: .seconds(1), heartbeat: heartbeat,
-    path: PathPolicy(
-      onLoss: .probe, suspectTimeout: .seconds(3), probeInterval: .seconds(60),
-      returnJitter: .zero),
-    sessionDeadline: sessionDeadline,
-    lanes: [
-      Lane(.atMostOnce, timeToLive: .seconds(20), countLimit: countLimit),
-      Lane(.atLeastOnce, timeToLive: nil, countLimit: countLimit),
-    ])
-}
-
-/// What a test heard, in order, from whatever thread.
-private final class Log: Sendable {
-  private let lines = Mutex<[String]>([])
-  func add(_ line: String) { lines.withLock { $0.append(line) } }
-  var all: [String] { lines.withLock { $0 } }
-}
-
-private func word(_ result: Result<Outcome, Rejection>) -> String {
-  switch result {
-  case .success(let outcome): "\(outcome)"
-  case .failure(let rejection): "\(rejection)"
-  }
-}
-
-private struct ConnectionRig {
-  let loop = ManualLoop()
-  let transport: ScriptedTransport
-  let connection: Connection
-  let log = Log()
-
-  init(policy: Policy) throws {
-    let transport = ScriptedTransport(loop)
-    self.transport = transport
-    connection = try Connection(transport, policy: policy, seed: 1)
-  }
-
-  func post(_ text: String, in lane: UInt8 = 0) {
-    connection.post(Message(text), in: LaneID(lane)) { [log] in log.add("\(text) \(word($0))") }
-    loop.settle()
-  }
-
-  func connect(to endpoint: Endpoint = home) {
-    connection.connect(to: endpoint)
-    loop.settle()
-  }
-
-  func open() {
-    connect()
-    transport.report(.opened, on: 1)
-  }
-}
-
 @Suite("Connection: the driver performs what the machine decides")
 struct ConnectionTests {
   @Test("F46: messages posted before the open are sent in order, in one batch, when it opens")
   func queuedBeforeOpen() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     for text in ["a", "b", "c"] { rig.post(text) }
     rig.open()
     #expect(
@@ -79,7 +15,7 @@ struct ConnectionTests {
 
   @Test("I11, B1.4: each completion is called once, with the message's own end")
   func outcomes() throws {
-    let rig = try ConnectionRig(policy: policy(countLimit: 2))
+    let rig = try ConnectionRig(policy: plainPolicy(countLimit: 2))
     rig.post("a")
     rig.post("b")
     rig.post("c")
@@ -91,7 +27,7 @@ struct ConnectionTests {
 
   @Test("I16: what the protocol cannot carry is turned away at the door and harms nothing")
   func notEncodable() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     rig.open()
     rig.post("unsendable")
     rig.post("a")
@@ -101,7 +37,7 @@ struct ConnectionTests {
 
   @Test("F47: what was not acknowledged is sent again on the next link, in order")
   func redelivery() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     rig.open()
     rig.post("a", in: 1)
     rig.post("b", in: 1)
@@ -119,7 +55,7 @@ struct ConnectionTests {
 
   @Test("I17: what a transport reports from inside an order is handled after it")
   func reportsFromInside() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     rig.transport.duringOpen = { _ in [.opened] }
     rig.transport.duringSend = { _, id in [.written(through: id)] }
     rig.post("a")
@@ -132,7 +68,7 @@ struct ConnectionTests {
 
   @Test("I17: a link that fails from inside a send fails when the whole batch was given")
   func failureFromInside() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     let log = rig.log
     rig.transport.duringSend = { _, id in
       log.add("send \(id.sequence)")
@@ -146,7 +82,7 @@ struct ConnectionTests {
 
   @Test("I17: a completion may call back; its call takes effect after the running transition")
   func callbackFromCompletion() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     rig.open()
     let connection = rig.connection
     connection.post(Message("a")) { _ in connection.post(Message("b")) }
@@ -157,7 +93,7 @@ struct ConnectionTests {
 
   @Test("I17, B3.15: connect inside the end of a link dials once, after all of the end was told")
   func connectInsideEnd() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     let (connection, log) = (rig.connection, rig.log)
     rig.transport.duringOpen = { epoch in
       log.add("open \(epoch)")
@@ -178,7 +114,7 @@ struct ConnectionTests {
 
   @Test("I22, B2.7: what is sent is not heard as received; the server's echo of it is, once")
   func noLocalEcho() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     let received = Log()
     let messages = rig.connection.messages()
     let reader = Task(executorPreference: rig.loop) {
@@ -196,7 +132,7 @@ struct ConnectionTests {
 
   @Test("I11, B0.18, B4.11: a binary message that is no UTF-8 arrives as it is, beside text")
   func binary() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     let received = Mutex<[Message]>([])
     let messages = rig.connection.messages()
     let reader = Task(executorPreference: rig.loop) {
@@ -215,7 +151,7 @@ struct ConnectionTests {
 
   @Test("I1, B0.3: no timer dials after close")
   func closeDuringBackoff() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     rig.connect()
     rig.transport.report(.failed(.system(.connectionRefused)), on: 1)
     let connection = rig.connection
@@ -228,7 +164,7 @@ struct ConnectionTests {
 
   @Test("F04: connect to another endpoint lets the old link go before the new dial")
   func retarget() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     rig.open()
     rig.connect(to: away)
     #expect(
@@ -237,7 +173,7 @@ struct ConnectionTests {
 
   @Test("I2, B0.4: a message of a link that is over is not delivered")
   func staleMessage() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     let received = Log()
     let messages = rig.connection.messages()
     let reader = Task(executorPreference: rig.loop) {
@@ -257,7 +193,7 @@ struct ConnectionTests {
 
   @Test("F48, B1.12: every consumer gets every message; one that falls behind is told so")
   func consumers() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     let log = Log()
     let (fast, slow) = (rig.connection.messages(), rig.connection.messages(bufferingUpTo: 1))
     let reader = Task(executorPreference: rig.loop) {
@@ -279,7 +215,7 @@ struct ConnectionTests {
 
   @Test("F03: states are heard in order, the current one first")
   func states() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     let log = Log()
     let states = rig.connection.states()
     let reader = Task(executorPreference: rig.loop) {
@@ -296,7 +232,7 @@ struct ConnectionTests {
   @Test("F43, B0.10, B3.6: traffic keeps moving the ping; the loop's timer is told late and rarely")
   func heartbeat() throws {
     let rig = try ConnectionRig(
-      policy: policy(heartbeat: Heartbeat(interval: .seconds(10), timeout: .seconds(4))))
+      policy: plainPolicy(heartbeat: Heartbeat(interval: .seconds(10), timeout: .seconds(4))))
     rig.open()
     for _ in 0..<5 {
       rig.loop.advance(by: .seconds(6))
@@ -314,7 +250,7 @@ struct ConnectionTests {
 struct ConnectionLifetimeTests {
   @Test("I16: a heartbeat over a transport that cannot ping is refused with the mend")
   func heartbeatNeedsPing() throws {
-    let policy = try policy(heartbeat: Heartbeat(interval: .seconds(10), timeout: .seconds(4)))
+    let policy = try plainPolicy(heartbeat: Heartbeat(interval: .seconds(10), timeout: .seconds(4)))
     let transport = ScriptedTransport(ManualLoop(), canPing: false)
     #expect(throws: ConnectionError.heartbeatNeedsPing) {
       _ = try Connection(transport, policy: policy, seed: 1)
@@ -323,7 +259,7 @@ struct ConnectionLifetimeTests {
 
   @Test("I16: a policy with a session stage and nobody to answer it is refused")
   func stageNeedsProvider() throws {
-    let policy = try policy(sessionDeadline: .seconds(5))
+    let policy = try plainPolicy(sessionDeadline: .seconds(5))
     let transport = ScriptedTransport(ManualLoop())
     #expect(throws: ConnectionError.stageNeedsProvider) {
       _ = try Connection(transport, policy: policy, seed: 1)
@@ -339,7 +275,7 @@ struct ConnectionLifetimeTests {
     do {
       let connection = try Connection(
         transport,
-        policy: policy(heartbeat: Heartbeat(interval: .seconds(9), timeout: .seconds(4))),
+        policy: plainPolicy(heartbeat: Heartbeat(interval: .seconds(9), timeout: .seconds(4))),
         seed: 1)
       gone = connection
       let states = connection.states()
@@ -366,7 +302,7 @@ struct ConnectionLifetimeTests {
 
   @Test("F02: close returns when the peer has answered")
   func closeReturns() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     rig.open()
     let (connection, log) = (rig.connection, rig.log)
     Task(executorPreference: rig.loop) {
@@ -403,7 +339,7 @@ struct ConnectionLifetimeTests {
 
   @Test("cancelling a task that waits in send takes back what no link was given, and nothing else")
   func cancelledSend() throws {
-    let rig = try ConnectionRig(policy: policy())
+    let rig = try ConnectionRig(policy: plainPolicy())
     let (connection, log) = (rig.connection, rig.log)
     let waiting = Task(executorPreference: rig.loop) {
       log.add("waiting \((try? await connection.send(Message("w"))).map { "\($0)" } ?? "thrown")")
@@ -426,7 +362,7 @@ struct ConnectionLifetimeTests {
 
   @Test("I16: send returns the outcome and throws the rejection")
   func asyncSend() throws {
-    let rig = try ConnectionRig(policy: policy(countLimit: 1))
+    let rig = try ConnectionRig(policy: plainPolicy(countLimit: 1))
     let (connection, log) = (rig.connection, rig.log)
     Task(executorPreference: rig.loop) {
       do {

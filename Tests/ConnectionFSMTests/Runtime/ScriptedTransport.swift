@@ -6,15 +6,20 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
   let loop: ManualLoop
   let canPing: Bool
   let canAuthenticate: Bool
+  let home: Endpoint?
   private(set) var orders: [String] = []
+  private(set) var flushes: [Epoch] = []
   private(set) var sent: [MessageID] = []
   private(set) var observer: (any TransportObserver)?
   /// Reports made from inside the next `send`.
   var duringSend: ((Epoch, MessageID) -> [TransportEvent]) = { _, _ in [] }
   var duringOpen: ((Epoch) -> [TransportEvent]) = { _ in [] }
 
-  init(_ loop: ManualLoop, canPing: Bool = true, canAuthenticate: Bool = true) {
+  init(
+    _ loop: ManualLoop, canPing: Bool = true, canAuthenticate: Bool = true, home: Endpoint? = nil
+  ) {
     self.loop = loop
+    self.home = home
     self.canPing = canPing
     self.canAuthenticate = canAuthenticate
   }
@@ -40,6 +45,10 @@ final class ScriptedTransport: Transport, @unchecked Sendable {
   }
 
   func ping(_ number: UInt32, on epoch: Epoch) { orders.append("ping \(epoch) \(number)") }
+  func setReceiving(_ isReceiving: Bool, on epoch: Epoch) {
+    orders.append("\(isReceiving ? "resume" : "hold") \(epoch)")
+  }
+  func flush(_ epoch: Epoch) { flushes.append(epoch) }
   func close(_ epoch: Epoch) { orders.append("close \(epoch)") }
 
   func abort(_ epoch: Epoch) {

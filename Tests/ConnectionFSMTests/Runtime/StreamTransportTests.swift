@@ -2,8 +2,6 @@ import ConnectionFSM
 import Synchronization
 import Testing
 
-private let home = Endpoint(host: "home", port: 1)
-
 private final class Outcomes: Sendable {
   private let lines = Mutex<[String]>([])
   func add(_ line: String) { lines.withLock { $0.append(line) } }

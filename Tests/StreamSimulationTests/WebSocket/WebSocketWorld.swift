@@ -70,10 +70,9 @@ final class WebSocketWorld: @unchecked Sendable {
       heartbeat: nil, lanes: [Lane(.atMostOnce, timeToLive: nil, countLimit: 100, window: 100)])
     let transport = StreamTransport(internet.dialer(from: client)) {
       WebSocketEngine(options)
-    } diagnosed: { [self] _, error in
-      if let error = error as? WebSocketFrameError { problems.append(error.problem) }
     }
-    let connection = try Connection(transport, policy: policy, seed: 1) { [self] record in
+    let connection = try Connection(transport, policy: policy, seed: 1, monitors: [self]) {
+      [self] record in
       phase = record.to
       for effect in record.effects {
         switch effect {
@@ -109,5 +108,11 @@ final class WebSocketWorld: @unchecked Sendable {
 
   private func note(_ peer: String, _ notice: WebSocketNotice) {
     if case .closedByPeer(let code, _) = notice { closes.append("\(peer) \(code.rawValue)") }
+  }
+}
+
+extension WebSocketWorld: ConnectionMonitor {
+  func connection(linkOf epoch: Epoch, failedWith error: any Error) {
+    if let error = error as? WebSocketFrameError { problems.append(error.problem) }
   }
 }

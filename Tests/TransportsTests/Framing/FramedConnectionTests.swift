@@ -16,7 +16,7 @@ struct FramedConnectionTests {
   }()
 
   /// A host that dials, one that serves, and what the first has seen.
-  private final class Rig: @unchecked Sendable {
+  private final class Rig: ConnectionMonitor, @unchecked Sendable {
     let internet: SimulatedInternet
     let loop: SimulatedEventLoop
     let client: HostID
@@ -33,6 +33,8 @@ struct FramedConnectionTests {
       internet = SimulatedInternet(world, on: loop)
     }
 
+    func connection(linkOf epoch: Epoch, failedWith error: any Error) { diagnoses.append(error) }
+
     func serve<Engine: ProtocolEngine>(
       _ engine: Engine,
       _ respond: @escaping (Message, SimulatedServer<Engine>.Client) -> Void
@@ -43,15 +45,14 @@ struct FramedConnectionTests {
     func transport<Engine: ProtocolEngine & Sendable>(
       _ engine: Engine
     ) -> StreamTransport<SimulatedDialer, Engine> {
-      StreamTransport(
-        internet.dialer(from: client), engine: { engine },
-        diagnosed: { self.diagnoses.append($1) })
+      StreamTransport(internet.dialer(from: client)) { engine }
     }
 
-    func connection(_ transport: any Transport) throws -> Connection {
+    func connection(_ transport: some Transport) throws -> Connection {
       // The loops of a simulation share one thread.
       nonisolated(unsafe) let transport = transport
-      let connection = try Connection(transport, policy: policy, seed: 1) { record in
+      let connection = try Connection(transport, policy: policy, seed: 1, monitors: [self]) {
+        record in
         for case .ended(_, let cause) in record.effects { self.ends.append(cause) }
       }
       connection.connect(to: Endpoint(host: "server", port: 1))

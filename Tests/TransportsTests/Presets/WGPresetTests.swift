@@ -50,7 +50,7 @@ struct WGPresetTests {
     #expect(app.journal.causes == [.closedByPeer(nil), .closedByUser])
     #expect(
       app.journal.outcomes.map { String($0.split(separator: " ").last ?? "") } == [
-        "rejected(notOpen)", "written", "rejected(notEncodable)", "rejected(notEncodable)",
+        "rejected(notOpen)", "rejected(notEncodable)", "rejected(notEncodable)", "written",
         "written", "rejected(closed)", "written",
       ])
     app.end()

@@ -156,9 +156,8 @@
         let connection = try Connection(
           StreamTransport(
             SchemeDialer(TCPDialer(loop: loop), configuration: configuration),
-            engine: { WebSocketEngine(options) },
-            diagnosed: { _, error in journal.diagnosed(error) }),
-          policy: WebSocketRig.policy(), seed: 1
+            engine: { WebSocketEngine(options) }),
+          policy: WebSocketRig.policy(), seed: 1, monitors: [journal]
         ) { journal.record($0) }
         connection.connect(to: url.endpoint)
         return (connection, journal)

@@ -6,6 +6,14 @@
 
   @Suite("A connection over TLS")
   struct TLSConnectionTests {
+    private final class Complaints: ConnectionMonitor, @unchecked Sendable {
+      var all: [TLSError] = []
+
+      func connection(linkOf epoch: Epoch, failedWith error: any Error) {
+        if let error = error as? TLSError { all.append(error) }
+      }
+    }
+
     /// Lives through a fault, and gives the causes of its links and what was diagnosed.
     private func live(
       _ identity: TLSIdentity
@@ -19,13 +27,12 @@
         heartbeat: nil)
       return try VirtualTime.run(limit: .seconds(600)) { loop in
         let world = try TLSWorld(loop, context)
-        let notes = Confined((dials: 0, causes: [Cause](), complaints: [TLSError]()))
-        let transport = StreamTransport(
-          world.dialer(configuration), engine: { framing },
-          diagnosed: { _, error in
-            if let error = error as? TLSError { notes.value.complaints.append(error) }
-          })
-        let connection = try Connection(transport, policy: policy, seed: 1) { record in
+        let notes = Confined((dials: 0, causes: [Cause]()))
+        let complaints = Complaints()
+        let transport = StreamTransport(world.dialer(configuration)) { framing }
+        let connection = try Connection(
+          transport, policy: policy, seed: 1, monitors: [complaints]
+        ) { record in
           for effect in record.effects {
             if case .openTransport = effect { notes.value.dials += 1 }
             if case .ended(_, let cause) = effect { notes.value.causes.append(cause) }
@@ -39,8 +46,8 @@
         await connection.close()
         await world.close()
         #expect(world.internet.liveSockets == 0)
-        let (dials, causes, complaints) = notes.value
-        return (dials, causes, complaints, outcome.value)
+        let (dials, causes) = notes.value
+        return (dials, causes, complaints.all, outcome.value)
       }
     }
 

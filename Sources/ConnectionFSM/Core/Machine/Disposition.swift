@@ -29,6 +29,8 @@ public enum Rejection: UInt8, CaseIterable, BitwiseCopyable, Sendable {
   /// The protocol cannot carry it: a line that holds its own delimiter. Never an answer of the
   /// machine, which knows no payload, but of its driver.
   case notEncodable
+  /// The lane's outbox could not keep it. Never an answer of the machine, but of its driver.
+  case notKept
 }
 
 /// Why an input changed nothing.

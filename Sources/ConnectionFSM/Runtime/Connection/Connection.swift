@@ -1,5 +1,11 @@
 /// A connection that comes back: connect once, send and receive, close.
 ///
+/// ```swift
+/// let connection = try Connection(transport, policy: Policy())
+/// connection.connect()
+/// for try await message in connection.messages() { show(message) }
+/// ```
+///
 /// It contains no decisions of its own: a ``Machine`` decides by the ``Policy``, a ``Transport``
 /// carries. All of it happens on the transport's ``EventLoop``; every method here may be called
 /// from anywhere, also from inside a callback, and takes effect in the order of the calls.
@@ -7,8 +13,10 @@
 /// Letting go of the last reference ends the link at once, and messages without an end are reported
 /// cancelled or in doubt.
 public final class Connection: Sendable {
-  private let loop: any EventLoop
-  private let driver: Driver
+  let driver: Driver
+  private let lanes: [Lane]
+  private let fit: Fit
+  private let home: Endpoint
 
   /// Makes a connection at rest.
   ///
@@ -19,31 +27,30 @@ public final class Connection: Sendable {
   ///   - beat: The words of the policy's beat; needed where it has one.
   ///   - credentials: Who is asked for credentials before each dial; needed where the policy has a
   ///     ``Policy/credentialsDeadline``, and only there.
-  ///   - trace: Called on the loop with every step of the machine, before its effects are
-  ///     performed.
-  /// - Throws: ``ConnectionError`` if the policy asks for what the transport cannot do.
+  ///   - outbox: What keeps the messages of a lane beyond the life of the process; what it has
+  ///     recovered is sent first.
+  ///   - monitors: Who hears every step.
+  ///   - trace: Called on the loop with every step of the machine, after its effects.
+  /// - Throws: ``ConnectionError`` if the policy asks for what the others cannot do.
   public init(
-    _ transport: sending any Transport, policy: Policy, seed: UInt64? = nil,
+    _ transport: sending some Transport, policy: Policy, seed: UInt64? = nil,
     beat: BeatMessage? = nil, credentials: CredentialsProvider? = nil,
+    outbox: (any Outbox, lane: LaneID)? = nil, monitors: [any ConnectionMonitor] = [],
     trace: (@Sendable (TraceRecord) -> Void)? = nil
   ) throws(ConnectionError) {
-    if let heartbeat = policy.heartbeat, !heartbeat.isServerDriven, !transport.canPing {
-      throw .heartbeatNeedsPing
-    }
-    if policy.sessionDeadline != nil { throw .stageNeedsProvider }
-    if policy.credentialsDeadline != nil, credentials == nil { throw .credentialsNeedProvider }
-    if credentials != nil {
-      if policy.credentialsDeadline == nil { throw .providerNeedsDeadline }
-      if !transport.canAuthenticate { throw .credentialsNeedAuthentication }
-    }
-    if let expected = policy.beat {
-      guard let beat else { throw .beatNeedsMessage }
-      if expected.answerTimeout != nil, beat.isAnswer == nil { throw .beatNeedsAnswer }
-    }
-    loop = transport.eventLoop
+    fit = Fit(
+      canPing: transport.canPing, canAuthenticate: transport.canAuthenticate, beat: beat,
+      hasProvider: credentials != nil, outboxLane: outbox?.lane)
+    try fit.check(policy)
+    lanes = policy.lanes
+    // A scheme that nobody knows: without a home there is nowhere to dial.
+    home = transport.home ?? Endpoint(scheme: "", host: "", port: 0)
     driver = Driver(
-      transport: transport, policy: policy, seed: seed ?? Self.systemSeed(), beat: beat,
-      credentials: credentials, trace: trace)
+      transport, policy: policy, seed: seed ?? Self.systemSeed(),
+      attendants: Attendants(
+        beat: beat, credentials: credentials, outbox: outbox.map { ($0.0, $0.lane) },
+        monitors: monitors, trace: trace))
+    if !monitors.isEmpty { perform { $0.begin() } }
   }
 
   /// The only use of the system's generator: two clients of one server must not share a seed.
@@ -52,55 +59,120 @@ public final class Connection: Sendable {
     return system.next()
   }
 
-  deinit {
-    loop.execute { [driver] in
-      driver.shutDown()
-      driver.observers.finish()
+  deinit { perform { $0.shutDown() } }
+
+  private func perform(
+    _ work: @escaping @Sendable (Driver) -> Void, orElse refuse: (@Sendable () -> Void)? = nil
+  ) {
+    driver.commands.give(.perform(work, orElse: refuse), to: driver)
+  }
+
+  /// Asks something on the loop; nil once that has stopped.
+  private func ask<Answer: Sendable>(
+    _ question: @escaping @Sendable (Driver) -> Answer
+  ) async -> Answer? {
+    await withCheckedContinuation { continuation in
+      perform {
+        continuation.resume(returning: question($0))
+      } orElse: {
+        continuation.resume(returning: nil)
+      }
     }
   }
 }
 
-// MARK: Wishes
+// MARK: Connecting
 
 extension Connection {
-  /// Wants a connection to the endpoint, now and after every loss, until ``close()``.
+  /// Wants a connection to the transport's own endpoint (``Transport/home``), now and after every
+  /// loss, until ``close(draining:)``. A transport that has none ends it with
+  /// `Cause.unsupportedEndpoint`.
+  public func connect() { connect(to: [home]) }
+
+  /// Wants a connection to the endpoint, now and after every loss, until ``close(draining:)``.
   ///
   /// While one to the same endpoint exists or is on its way this changes nothing; a wait for the
   /// next attempt is cut short; a connection to another endpoint is let go of first (F01, F04), and
-  /// messages that still wait go to the new one: ``close()`` before, if they must not. After a
-  /// close whose peer has not answered yet, the new connection follows the answer, and messages are
+  /// messages that still wait go to the new one: close before, if they must not. After a close
+  /// whose peer has not answered yet, the new connection follows the answer, and messages are
   /// turned away until then.
-  public func connect(to endpoint: Endpoint) {
-    loop.execute { [driver] in driver.connect(to: endpoint) }
+  public func connect(to endpoint: Endpoint) { connect(to: [endpoint]) }
+
+  /// Wants a connection to any of these endpoints, the first preferred: all are tried before the
+  /// backoff takes a step. Up to 255; an empty list changes nothing.
+  public func connect(to endpoints: [Endpoint]) {
+    guard !endpoints.isEmpty else { return }
+    perform { $0.connect(to: endpoints) }
   }
 
-  /// Wants no connection any more: what was given to the link is sent, what waits is cancelled, and
-  /// nothing dials until the next connect (I1). Returns once that is done, even in a cancelled
-  /// task.
-  public func close() async {
+  /// Dials at once, for a “Retry now” button: cuts a wait short, and lets go of a link or an attempt
+  /// that exists. Changes nothing where no connection is wanted.
+  public func reconnectNow() { perform { $0.reconnect() } }
+
+  /// Wants no connection any more, and nothing dials until the next connect (I1). Returns once the
+  /// link is gone, even in a cancelled task.
+  ///
+  /// - Parameter draining: Whether what waits is sent first, within ``Policy/drainDeadline``.
+  ///   Otherwise only what was given to the link is sent, and what waits is cancelled.
+  public func close(draining: Bool = false) async {
     await withCheckedContinuation { continuation in
-      let isRunning = loop.execute { [driver] in driver.close { continuation.resume() } }
-      if !isRunning { continuation.resume() }
+      perform {
+        $0.close(draining: draining) { continuation.resume() }
+      } orElse: {
+        continuation.resume()
+      }
     }
   }
 
+  /// Replaces the policy: deadlines that follow from it move at once, a drawn wait stays.
+  /// - Throws: ``ConnectionError`` if its lanes are others, or if it asks for what transport or
+  ///   attendants cannot do; the old policy stays.
+  public func update(policy: Policy) throws(ConnectionError) {
+    guard policy.lanes == lanes else { throw .lanesDiffer }
+    try fit.check(policy)
+    perform { $0.adopt(policy) }
+  }
+
+  /// Tells what the device's network looks like; a hint, see ``PathPolicy``.
+  public func pathChanged(to path: Path) { perform { $0.submit(.pathChanged(path)) } }
+
+  /// Tells what the device lets the application do: in the background nothing is dialled by itself,
+  /// suspended not at all.
+  public func lifecycleChanged(to lifecycle: Lifecycle) {
+    perform { $0.submit(.lifecycleChanged(lifecycle)) }
+  }
+
+  /// Tells whether anyone needs the connection; without demand nothing is dialled.
+  public func demandChanged(to isNeeded: Bool) { perform { $0.submit(.demandChanged(isNeeded)) } }
+}
+
+// MARK: Sending
+
+extension Connection {
   /// Sends a message and waits for its end.
   ///
   /// While there is no link the message waits in its lane, as the policy says. Cancelling the task
   /// takes the message back if no link was given it yet; what was given ends as it would have.
+  /// - Parameters:
+  ///   - message: What is sent.
+  ///   - lane: In which lane.
+  ///   - key: An earlier message of this key that still waits in the lane is evicted, and this one
+  ///     takes its place in the order. Without effect in the lane of an outbox.
   /// - Returns: How it ended: for instance written, acknowledged, expired, or in doubt.
   /// - Throws: Why it was turned away at the door.
   @discardableResult
   public func send(
-    _ message: Message, in lane: LaneID = LaneID(0)
+    _ message: Message, in lane: LaneID = LaneID(0), replacing key: String? = nil
   ) async throws(Rejection) -> Outcome {
     let ticket = SendTicket()
+    var offer = Offer(message: message, lane: lane, key: key, ticket: ticket)
     let result: Result<Outcome, Rejection> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        offer(message, in: lane, ticket) { continuation.resume(returning: $0) }
+        offer.completion = { continuation.resume(returning: $0) }
+        driver.commands.give(.offer(offer), to: driver)
       }
-    } onCancel: { [loop, driver] in
-      loop.execute { driver.cancel(ticket) }
+    } onCancel: { [driver] in
+      driver.commands.give(.cancel(ticket), to: driver)
     }
     return try result.get()
   }
@@ -108,56 +180,37 @@ extension Connection {
   /// Sends a message without waiting; the completion, if any, is called on the loop with its end
   /// (on the caller's thread, with a rejection, if the loop has stopped).
   public func post(
-    _ message: Message, in lane: LaneID = LaneID(0),
+    _ message: Message, in lane: LaneID = LaneID(0), replacing key: String? = nil,
     completion: (@Sendable (Result<Outcome, Rejection>) -> Void)? = nil
   ) {
-    offer(message, in: lane, nil, completion)
-  }
-
-  private func offer(
-    _ message: Message, in lane: LaneID, _ ticket: SendTicket?,
-    _ completion: (@Sendable (Result<Outcome, Rejection>) -> Void)?
-  ) {
-    let isRunning = loop.execute { [driver] in
-      driver.offer(message, in: lane, ticket, completion: completion)
-    }
-    // Nothing is left that could take it.
-    if !isRunning { completion?(.failure(.closed)) }
-  }
-
-  /// Tells what the device's network looks like; a hint, see ``PathPolicy``.
-  public func pathChanged(to path: Path) {
-    loop.execute { [driver] in driver.submit(.pathChanged(path)) }
-  }
-
-  /// Tells what the device lets the application do: in the background nothing is dialled by itself,
-  /// suspended not at all.
-  public func lifecycleChanged(to lifecycle: Lifecycle) {
-    loop.execute { [driver] in driver.submit(.lifecycleChanged(lifecycle)) }
-  }
-
-  /// Tells whether anyone needs the connection; without demand nothing is dialled.
-  public func demandChanged(to isNeeded: Bool) {
-    loop.execute { [driver] in driver.submit(.demandChanged(isNeeded)) }
+    driver.commands.give(
+      .offer(Offer(message: message, lane: lane, key: key, completion: completion)), to: driver)
   }
 }
 
-// MARK: Observation
+// MARK: Receiving and watching
 
 extension Connection {
   /// The messages that arrive from now on, over all links. Any number of consumers may ask.
   ///
-  /// Ends when the connection is released, or throws ``SlowConsumer`` when the consumer has fallen
-  /// behind by more than the buffer holds.
-  public func messages(bufferingUpTo limit: Int = 1024) -> AsyncThrowingStream<Message, any Error> {
-    AsyncThrowingStream(bufferingPolicy: .bufferingOldest(limit)) { continuation in
-      let ticket = Observers.Ticket()
-      continuation.onTermination = { [loop, driver] _ in
-        loop.execute { driver.observers.remove(ticket) }
-      }
-      let isRunning = loop.execute { [driver] in driver.observers.add(continuation, ticket) }
-      if !isRunning { continuation.finish() }
+  /// - Parameters:
+  ///   - limit: How many messages may wait for this consumer.
+  ///   - policy: What happens when there are more.
+  public func messages(
+    bufferingUpTo limit: Int = 1024, whenFull policy: SlowConsumerPolicy = .disconnect
+  ) -> Messages {
+    let buffer = MessageBuffer(limit: limit, policy: policy) { [driver] in
+      driver.commands.give(.perform({ $0.consumerRelaxed() }), to: driver)
     }
+    perform {
+      $0.observers.add(buffer)
+    } orElse: {
+      buffer.finish()
+    }
+    return Messages(
+      Messages.Interest(buffer) { [driver] in
+        driver.commands.give(.perform({ $0.consumerLeft(buffer) }), to: driver)
+      })
   }
 
   /// The present state, then each change of phase or link as it happens, with what is waited for
@@ -166,75 +219,46 @@ extension Connection {
   public func states() -> AsyncStream<Explanation> {
     AsyncStream(bufferingPolicy: .bufferingNewest(256)) { continuation in
       let ticket = Observers.Ticket()
-      continuation.onTermination = { [loop, driver] _ in
-        loop.execute { driver.observers.remove(ticket) }
+      continuation.onTermination = { [driver] _ in
+        driver.commands.give(.perform({ $0.observers.remove(ticket) }), to: driver)
       }
-      let isRunning = loop.execute { [driver] in
-        driver.observers.add(continuation, ticket, present: driver.explain())
+      perform {
+        $0.observers.add(continuation, ticket, present: $0.explain())
+      } orElse: {
+        continuation.finish()
       }
-      if !isRunning { continuation.finish() }
     }
+  }
+
+  /// Calls the handler with each message that arrives from now on, in order, on the main actor: for
+  /// code without `async`. It ends with the connection, or when the task is cancelled that is
+  /// returned; a handler that falls behind by more than 1024 messages misses the oldest.
+  @discardableResult
+  public func onMessage(_ handler: @escaping @MainActor (Message) -> Void) -> Task<Void, Never> {
+    let messages = messages(whenFull: .dropOldest)
+    return Task { @MainActor in
+      var arrivals = messages.makeAsyncIterator()
+      // It drops, and never throws.
+      while let message = try? await arrivals.next() { handler(message) }
+    }
+  }
+
+  /// Calls the handler with the present state and each change, in order, on the main actor: for
+  /// code without `async`. It ends with the connection, or when the task is cancelled that is
+  /// returned.
+  @discardableResult
+  public func onStateChange(
+    _ handler: @escaping @MainActor (Explanation) -> Void
+  ) -> Task<Void, Never> {
+    let states = states()
+    return Task { @MainActor in for await state in states { handler(state) } }
   }
 
   /// What the connection waits for at this moment, why, and until when; nil once its loop has
   /// stopped.
-  public func explain() async -> Explanation? {
-    await withCheckedContinuation { continuation in
-      let isRunning = loop.execute { [driver] in continuation.resume(returning: driver.explain()) }
-      if !isRunning { continuation.resume(returning: nil) }
-    }
-  }
+  public func explain() async -> Explanation? { await ask { $0.explain() } }
 
   /// What has passed over all links so far, exactly, as far as the transport counts; nil once its
   /// loop has stopped.
-  public func traffic() async -> Traffic? {
-    await withCheckedContinuation { continuation in
-      let isRunning = loop.execute { [driver] in continuation.resume(returning: driver.traffic) }
-      if !isRunning { continuation.resume(returning: nil) }
-    }
-  }
+  public func traffic() async -> Traffic? { await ask { $0.transport.traffic } }
 }
-
-/// A policy and a transport that do not fit, with the mend.
-public enum ConnectionError: Error, CustomStringConvertible, Sendable {
-  /// The policy has a heartbeat and the transport cannot ping.
-  case heartbeatNeedsPing
-  /// The policy has a session stage, and nobody to answer for it.
-  case stageNeedsProvider
-  /// The policy waits for credentials, and nobody gives any.
-  case credentialsNeedProvider
-  /// There is a provider of credentials, and the policy does not say how long it may take.
-  case providerNeedsDeadline
-  /// There is a provider of credentials, and the transport cannot take any to its peer.
-  case credentialsNeedAuthentication
-  /// The policy has a beat, and nobody said what is sent.
-  case beatNeedsMessage
-  /// The policy waits for the answer to a beat, and nobody said what it looks like.
-  case beatNeedsAnswer
-
-  public var description: String {
-    switch self {
-    case .heartbeatNeedsPing:
-      "the policy has a heartbeat, but the transport cannot ping: give the protocol a ping, let "
-        + "the server drive the heartbeat, or set it to nil"
-    case .stageNeedsProvider:
-      "the policy has a session deadline, but the connection has nobody to ask: set it to nil"
-    case .credentialsNeedProvider:
-      "the policy has a credentials deadline, but nobody gives credentials: give the connection a "
-        + "provider, or set credentialsDeadline to nil"
-    case .providerNeedsDeadline:
-      "the connection has a provider of credentials, but the policy has no time for it: set "
-        + "credentialsDeadline"
-    case .credentialsNeedAuthentication:
-      "the connection has a provider of credentials, but the transport has no place for them: give "
-        + "the protocol one, or the connection no provider"
-    case .beatNeedsMessage:
-      "the policy has a beat, but nobody says what is sent: give the connection a beat message"
-    case .beatNeedsAnswer:
-      "the policy waits for the answer to a beat, but nobody says what it looks like: give the "
-        + "beat message an isAnswer, or set beat.answerTimeout to nil"
-    }
-  }
-}
-
-extension Rejection: Error {}

@@ -1,125 +1,120 @@
 /// Performs a machine's effects over a transport and feeds back what happens. Contains no policy.
 ///
 /// Confined to the transport's loop. One transition at a time: what a transport reports from inside
-/// an effect waits in line. State first, effects second, observers last (the trace, completions,
+/// an effect waits in line. State first, effects second, observers last (monitors, completions,
 /// states), so that nothing an observer does can change the transition it hears of (I17).
 /// `Sendable` only in that its reference may be captured by work for the loop; nothing of it is
 /// touched anywhere else.
 final class Driver: @unchecked Sendable {
   // One place for both, unchecked: calls are never re-entrant (`isBusy` sees to it), and the
   // dynamic exclusivity checks cost several times the transition itself.
-  @exclusivity(unchecked) private var machine: Machine
+  @exclusivity(unchecked) var machine: Machine
   @exclusivity(unchecked) private var effects = Effects()
 
-  private let loop: any EventLoop
-  private let transport: any Transport
-  private var payloads: PayloadStore<Pending>
-  private var endpoint: Endpoint?
-  private var endpointID = EndpointID(0)
+  let loop: any EventLoop
+  let transport: any Transport
+  @exclusivity(unchecked) var payloads: PayloadStore<Offer>
+  /// Those that were named last, and the id of the first: the machine knows numbers only.
+  var endpoints: [Endpoint] = []
+  var firstEndpoint = EndpointID(0)
 
-  private var isBusy = false
-  private var deferred: [Report] = []
+  @exclusivity(unchecked) var isBusy = false
+  @exclusivity(unchecked) var deferred: [Report] = []
   /// The deadline the loop knows of. A later one is not told to it: the loop comes early, and the
   /// driver arms anew then, so that traffic which keeps moving a deadline costs no timer work.
-  private var armedAt: Instant?
+  @exclusivity(unchecked) var armedAt: Instant?
 
-  @exclusivity(unchecked) private var desk: CredentialsDesk?
-  private let beat: BeatMessage?
+  /// What callers ask for.
+  let commands: Commands
+  @exclusivity(unchecked) private var batch: [Command] = []
+  @exclusivity(unchecked) private var isInBatch = false
+  /// The link that was told of more messages to follow at once.
+  @exclusivity(unchecked) private var unflushed: Epoch?
+
+  @exclusivity(unchecked) var desk: CredentialsDesk?
+  @exclusivity(unchecked) var outbox: OutboxDesk?
+  /// The messages that a later one of their key replaces while they wait.
+  var keyed: [LaneKey: MessageID] = [:]
+  let beat: BeatMessage?
   /// The number of the last beat, which its answer answers.
-  private var lastBeat: UInt32 = 0
+  var lastBeat: UInt32 = 0
   private let trace: ((TraceRecord) -> Void)?
+  let monitors: [any ConnectionMonitor]
+  private let isWatched: Bool
   private var sequence: UInt64 = 0
   let observers = Observers()
+  var isReleased = false
   private var closing: [() -> Void] = []
-  /// What the running transition owes to observers, in order.
-  private var owed: [() -> Void] = []
+  /// What the running transition owes to senders, in order.
+  @exclusivity(unchecked) private var owed: [(Offer.Completion, Result<Outcome, Rejection>)] = []
+  private var owesClosing = false
 
-  /// A message between being taken and its end.
-  private struct Pending {
-    let message: Message
-    let completion: ((Result<Outcome, Rejection>) -> Void)?
+  /// Which message a later one replaces.
+  struct LaneKey: Hashable {
+    let lane: LaneID
+    let key: String
   }
 
   /// What a transport said while a transition ran.
-  private enum Report {
+  enum Report {
     case input(Input)
     case message(Epoch, Message)
+    /// The lane of the outbox may have room.
+    case roomForKept
   }
 
-  init(
-    transport: any Transport, policy: Policy, seed: UInt64, beat: BeatMessage?,
-    credentials: CredentialsProvider?, trace: ((TraceRecord) -> Void)?
-  ) {
+  init(_ transport: any Transport, policy: Policy, seed: UInt64, attendants: Attendants) {
     machine = Machine(policy: policy, seed: seed)
     loop = transport.eventLoop
     self.transport = transport
     payloads = PayloadStore(laneCount: policy.lanes.count)
-    self.beat = beat
-    desk = credentials.map { CredentialsDesk($0) }
-    self.trace = trace
+    commands = Commands(loop: loop)
+    beat = attendants.beat
+    desk = attendants.credentials.map { CredentialsDesk($0) }
+    outbox = attendants.outbox.map { OutboxDesk($0.0, for: $0.1) }
+    trace = attendants.trace
+    monitors = attendants.monitors
+    isWatched = trace != nil || !monitors.isEmpty
+  }
+
+  /// Says that the connection exists.
+  func begin() {
+    for monitor in monitors { monitor.connection(startsWith: machine) }
   }
 }
 
-// MARK: Wishes
+/// Who stands beside a connection.
+struct Attendants: Sendable {
+  var beat: BeatMessage?
+  var credentials: CredentialsProvider?
+  var outbox: (any Outbox, LaneID)?
+  var monitors: [any ConnectionMonitor] = []
+  var trace: (@Sendable (TraceRecord) -> Void)?
+}
+
+// MARK: Commands
 
 extension Driver {
-  func connect(to endpoint: Endpoint) {
-    if endpoint != self.endpoint {
-      self.endpoint = endpoint
-      endpointID = EndpointID(endpointID.rawValue &+ 1)
-    }
-    submit(.connect(endpointID))
-  }
-
-  func offer(
-    _ message: Message, in lane: LaneID, _ ticket: SendTicket?,
-    completion: ((Result<Outcome, Rejection>) -> Void)?
-  ) {
-    if let ticket, ticket.isCancelled {
-      completion?(.success(.cancelled))
-      return
-    }
-    precondition(!isBusy, "offers come as work of the loop, never from inside a transition")
-    guard transport.admits(message) else {
-      completion?(.failure(.notEncodable))
-      return
-    }
-    // Beyond 4 GiB - 1 the count saturates, which no lane admits.
-    let byteCount = UInt32(clamping: message.bytes.count)
-    transition(.offer(lane, byteCount: byteCount)) { disposition in
-      switch disposition {
-      case .taken(let id):
-        ticket?.id = id
-        payloads.insert(Pending(message: message, completion: completion), for: id)
-      case .rejected(let rejection): owe(completion, .failure(rejection))
-      case .accepted, .ignored: break
+  /// Carries out what has come in since. What comes in meanwhile is the next work's.
+  func carryOutCommands() {
+    commands.take(into: &batch)
+    isInBatch = batch.count > 1
+    for command in batch {
+      switch command {
+      case .offer(let offer): self.offer(offer)
+      case .cancel(let ticket): cancel(ticket)
+      case .perform(let work, _): work(self)
       }
     }
+    isInBatch = false
+    // What a burst needed is not kept for ever.
+    batch.removeAll(keepingCapacity: batch.count <= 4096)
+    guard let epoch = unflushed.take() else { return }
+    isBusy = true
+    transport.flush(epoch)
+    isBusy = false
     drain()
   }
-
-  /// Takes a message back: before it is offered, or while it waits.
-  func cancel(_ ticket: SendTicket) {
-    ticket.isCancelled = true
-    if let id = ticket.id { submit(.cancel(id)) }
-  }
-
-  /// Closes, and calls back once that is done; at once, if there is nothing left to close.
-  func close(completion: @escaping () -> Void) {
-    closing.append(completion)
-    submit(.close)
-    if machine.phase != .closing { finishClosing() }
-  }
-
-  private func finishClosing() {
-    let waiting = closing
-    closing = []
-    for completion in waiting { completion() }
-  }
-
-  func explain() -> Explanation { machine.explain() }
-
-  var traffic: Traffic { transport.traffic }
 
   /// Takes an input from outside; in line, if a transition is running.
   func submit(_ input: Input) {
@@ -128,19 +123,62 @@ extension Driver {
     drain()
   }
 
-  /// Lets go of everything at once: the connection is being released.
-  func shutDown() {
-    submit(.close)
-    guard let link = machine.primary else { return }
-    transport.abort(link.epoch)
-    submit(.transport(link.epoch, .failed(.closedByUser)))
+  /// Offers a message to the machine: it is taken, or its sender hears why not.
+  /// - Returns: False if it was turned away.
+  @discardableResult
+  func submit(_ offer: Offer) -> Bool {
+    precondition(!isBusy, "offers come as work of the loop, never from inside a transition")
+    var isTaken = false
+    // Beyond 4 GiB - 1 the count saturates, which no lane admits.
+    let byteCount = UInt32(clamping: offer.message.bytes.count)
+    transition(.offer(offer.lane, byteCount: byteCount)) { disposition in
+      switch disposition {
+      case .taken(let id):
+        isTaken = true
+        offer.ticket?.id = id
+        if let key = offer.key { keyed[LaneKey(lane: offer.lane, key: key)] = id }
+        payloads.insert(offer, for: id)
+      case .rejected(let rejection):
+        if let completion = offer.completion { owed.append((completion, .failure(rejection))) }
+      case .accepted, .ignored: break
+      }
+    }
+    drain()
+    return isTaken
   }
-}
 
-/// A message that its sender may take back. Confined to the loop, like the driver.
-final class SendTicket: @unchecked Sendable {
-  fileprivate(set) var id: MessageID?
-  fileprivate(set) var isCancelled = false
+  /// Replaces the policy; the door has seen to it that the lanes are the same.
+  func adopt(_ policy: Policy) {
+    guard (try? machine.take(policy)) != nil else { return }
+    submit(.policyReplaced)
+  }
+
+  /// Puts a message in the place of a waiting one; false if that does not wait any more.
+  func replace(_ id: MessageID, with offer: Offer) -> Bool {
+    let byteCount = UInt32(clamping: offer.message.bytes.count)
+    var isReplaced = false
+    transition(.resized(id, byteCount: byteCount)) { disposition in
+      guard case .accepted = disposition else { return }
+      isReplaced = true
+      offer.ticket?.id = id
+      let replaced = payloads.replace(offer, for: id)
+      replaced?.ticket?.id = nil
+      owe(replaced?.completion, .success(.evicted))
+    }
+    drain()
+    return isReplaced
+  }
+
+  /// Calls back once the link is gone; at once, if there is nothing left to close.
+  func whenClosed(_ completion: @escaping () -> Void) {
+    guard machine.phase == .closing else { return completion() }
+    closing.append(completion)
+  }
+
+  /// Tells a sender, behind the transition that runs.
+  func owe(_ completion: Offer.Completion?, _ result: Result<Outcome, Rejection>) {
+    if let completion { owed.append((completion, result)) }
+  }
 }
 
 // MARK: Transitions
@@ -152,39 +190,48 @@ extension Driver {
   private func transition(_ input: Input, _ disposed: (Disposition) -> Void) {
     isBusy = true
     let phase = machine.phase
-    let epoch = machine.primary?.epoch
+    let epoch = machine.currentEpoch
     var record: TraceRecord?
-    if trace == nil {
-      disposed(machine.handle(input, at: loop.now, into: &effects))
-    } else {
+    if isWatched {
       sequence += 1
       record = machine.handle(input, at: loop.now, into: &effects, recordingAs: sequence)
       if let record { disposed(record.disposition) }
+    } else {
+      disposed(machine.handle(input, at: loop.now, into: &effects))
     }
-    if !effects.isEmpty { perform() }
+    for effect in effects { perform(effect) }
     if let asked = desk?.asks, !machine.waitsForCredentials(of: asked) { desk?.stopAsking() }
     rearm()
     isBusy = false
-    if let record { trace?(record) }
-    if !owed.isEmpty { settleDebts() }
-    if machine.phase != phase || machine.primary?.epoch != epoch {
-      observers.stateChanged(to: machine.explain())
-    }
+    if let record { tell(record) }
+    if !owed.isEmpty || owesClosing { settleDebts() }
+    let after = machine.phase
+    if after != phase || machine.currentEpoch != epoch { stateChanged(from: phase, to: after) }
   }
 
-  private func owe(
-    _ completion: ((Result<Outcome, Rejection>) -> Void)?, _ result: Result<Outcome, Rejection>
-  ) {
-    if let completion { owed.append { completion(result) } }
+  private func tell(_ record: TraceRecord) {
+    trace?(record)
+    for monitor in monitors { monitor.connection(made: record, leaving: machine) }
+  }
+
+  private func stateChanged(from phase: Phase, to after: Phase) {
+    if after == .open, observers.isHolding { setReceiving(false) }
+    observers.stateChanged(to: machine.explain())
+    if phase != after, outbox?.isEmpty == false { deferred.append(.roomForKept) }
   }
 
   private func settleDebts() {
     let debts = owed
     owed.removeAll(keepingCapacity: true)
-    for debt in debts { debt() }
+    for (completion, result) in debts { completion(result) }
+    guard owesClosing else { return }
+    owesClosing = false
+    let waiting = closing
+    closing = []
+    for completion in waiting { completion() }
   }
 
-  private func drain() {
+  func drain() {
     while !deferred.isEmpty {
       let reports = deferred
       deferred.removeAll(keepingCapacity: true)
@@ -192,12 +239,13 @@ extension Driver {
         switch report {
         case .input(let input): transition(input) { _ in }
         case .message(let epoch, let message): deliver(message, from: epoch)
+        case .roomForKept: offerKept()
         }
       }
     }
   }
 
-  private func rearm() {
+  func rearm() {
     guard let next = machine.nextDeadline else {
       if armedAt != nil { loop.arm(self, at: nil) }
       armedAt = nil
@@ -207,99 +255,65 @@ extension Driver {
     armedAt = next
     loop.arm(self, at: next)
   }
+}
 
-  private func perform() {
-    for effect in effects {
-      switch effect {
-      case .openTransport(let epoch, _):
-        // A machine dials only what it was told to connect to, and connect set the endpoint.
-        if let endpoint {
-          let credentials = desk?.take(for: epoch)
-          transport.open(epoch, to: endpoint, with: credentials, observer: self)
-        }
-      case .closeTransport(let epoch): transport.close(epoch)
-      case .abortTransport(let epoch): transport.abort(epoch)
-      case .sendPing(let epoch, let number): transport.ping(number, on: epoch)
-      case .transmit(let epoch, let range): transmit(range, on: epoch)
-      case .settle(let range, let outcome): settle(range, outcome)
-      case .ended(let epoch, let cause):
-        desk?.ended(epoch, wereRefused: blamesCredentials(cause))
-        // Whatever the first cause was: the link whose end close() waits for is gone.
-        if !closing.isEmpty, machine.phase != .closing {
-          owed.append { [unowned self] in finishClosing() }
-        }
-      case .pressureChanged: break
-      case .sendBeat(let epoch, let number):
-        guard let beat else { preconditionFailure("Connection.init admits no beat without words") }
-        lastBeat = number
-        transport.send(beat.payload(), id: nil, on: epoch, more: false)
-      case .requestCredentials(let epoch):
-        desk?.ask(for: epoch, on: loop) { [weak self] in self?.credentialsAnswered(epoch, $0) }
-      case .startSession:
-        preconditionFailure("Connection.init admits no policy with a session stage")
+// MARK: Effects
+
+extension Driver {
+  private func perform(_ effect: Effect) {
+    switch effect {
+    case .transmit(let epoch, let range): transmit(range, on: epoch)
+    case .settle(let range, let outcome): settle(range, outcome)
+    case .openTransport(let epoch, let id):
+      let credentials = desk?.take(for: epoch)
+      transport.open(epoch, to: endpoint(id), with: credentials, observer: self)
+    case .closeTransport(let epoch): transport.close(epoch)
+    case .abortTransport(let epoch): transport.abort(epoch)
+    case .sendPing(let epoch, let number):
+      transport.ping(number, on: epoch)
+      // Nobody reads: silence says nothing of the peer.
+      if observers.isHolding {
+        deferred.append(.input(.transport(epoch, .received(byteCount: 0))))
       }
+    case .ended(let epoch, let cause):
+      desk?.ended(epoch, wereRefused: blamesCredentials(cause))
+      // Whatever the first cause was: the link whose end close() waits for is gone.
+      if !closing.isEmpty, machine.phase != .closing { owesClosing = true }
+    case .pressureChanged: break
+    case .sendBeat(let epoch, let number):
+      guard let beat else { preconditionFailure("Connection.init admits no beat without words") }
+      lastBeat = number
+      transport.send(beat.payload(), id: nil, on: epoch, more: false)
+    case .requestCredentials(let epoch):
+      desk?.ask(for: epoch, on: loop) { [weak self] in self?.credentialsAnswered(epoch, $0) }
+    case .startSession:
+      preconditionFailure("Connection.init admits no policy with a session stage")
     }
   }
 
+  @inline(__always)
   private func transmit(_ range: MessageRange, on epoch: Epoch) {
-    payloads.forEach(in: range) { id, pending, isLast in
-      transport.send(pending.message, id: id, on: epoch, more: !isLast)
+    payloads.forEach(in: range) { id, offer, isLast in
+      transport.send(offer.message, id: id, on: epoch, more: isInBatch || !isLast)
     }
+    guard isInBatch else { return }
+    if let other = unflushed, other != epoch { transport.flush(other) }
+    unflushed = epoch
   }
 
   private func settle(_ range: MessageRange, _ outcome: Outcome) {
-    payloads.removeAll(in: range) { owe($0.completion, .success(outcome)) }
-  }
-
-  private func deliver(_ message: Message, from epoch: Epoch) {
-    // Of the link that counts, or of the one it has replaced and that finishes.
-    guard machine.primary?.epoch == epoch || machine.standby?.epoch == epoch else { return }
-    if let isAnswer = beat?.isAnswer, isAnswer(message) {
-      // Not drained here: whoever delivers does that next.
-      return deferred.append(.input(.transport(epoch, .pong(lastBeat))))
+    payloads.removeAll(in: range) { offer in
+      if let key = offer.key { forget(key, in: offer.lane) }
+      if let number = offer.number, keepsMessage(offer, number, endedAs: outcome) { return }
+      if let completion = offer.completion { owed.append((completion, .success(outcome))) }
     }
-    observers.received(message)
-  }
-}
-
-// MARK: What the outside reports
-
-extension Driver {
-  private func blamesCredentials(_ cause: Cause) -> Bool {
-    machine.policy.verdict(on: cause, in: Circumstances()).refreshesCredentials
+    if outbox?.isEmpty == false { deferred.append(.roomForKept) }
   }
 
-  private func credentialsAnswered(_ epoch: Epoch, _ result: Result<Credentials?, any Error>) {
-    let answer: CredentialsAnswer
-    switch result {
-    case .success(let credentials?):
-      desk?.hold(credentials)
-      answer = .available
-    case .success(nil): answer = .refused
-    case .failure: answer = .unavailable
-    }
-    submit(.credentials(epoch, answer))
-    // It came too late, and no link took it.
-    desk?.hold(nil)
-  }
-}
+  func explain() -> Explanation { machine.explain() }
 
-extension Driver: TransportObserver {
-  func transport(_ epoch: Epoch, reports event: TransportEvent) {
-    submit(.transport(epoch, event))
-  }
-
-  func transport(_ epoch: Epoch, received message: Message) {
-    guard !isBusy else { return deferred.append(.message(epoch, message)) }
-    deliver(message, from: epoch)
-    drain()
-  }
-}
-
-extension Driver: DeadlineHandler {
-  func deadlineReached() {
-    armedAt = nil
-    guard let deadline = machine.nextDeadline, deadline <= loop.now else { return rearm() }
-    submit(.deadlineReached)
+  func setReceiving(_ isReceiving: Bool) {
+    if let primary = machine.primary { transport.setReceiving(isReceiving, on: primary.epoch) }
+    if let standby = machine.standby { transport.setReceiving(isReceiving, on: standby.epoch) }
   }
 }

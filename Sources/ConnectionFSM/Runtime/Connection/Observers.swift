@@ -1,18 +1,18 @@
 /// The consumers of a connection's messages and states, each with its own bounded buffer, so that a
-/// slow one holds up neither the loop nor the others.
+/// slow one holds up neither the loop nor the others. Confined to the loop.
 final class Observers {
-  typealias Messages = AsyncThrowingStream<Message, any Error>
   typealias States = AsyncStream<Explanation>
 
-  /// Who a consumer is: known before it is added, so that it can be removed whenever it ends.
+  /// Who a consumer of states is: known before it is added, so that it can be removed whenever it
+  /// ends.
   final class Ticket: Sendable {}
 
-  private var messages: [(ticket: Ticket, continuation: Messages.Continuation)] = []
+  private var messages: [MessageBuffer] = []
   private var states: [(ticket: Ticket, continuation: States.Continuation)] = []
+  /// Some consumer of messages wants no more for the moment.
+  private(set) var isHolding = false
 
-  func add(_ continuation: Messages.Continuation, _ ticket: Ticket) {
-    messages.append((ticket, continuation))
-  }
+  func add(_ buffer: MessageBuffer) { messages.append(buffer) }
 
   /// A new consumer of states hears the present one first.
   func add(_ continuation: States.Continuation, _ ticket: Ticket, present: Explanation) {
@@ -20,18 +20,30 @@ final class Observers {
     continuation.yield(present)
   }
 
-  func remove(_ ticket: Ticket) {
-    messages.removeAll { $0.ticket === ticket }
-    states.removeAll { $0.ticket === ticket }
-  }
+  func remove(_ buffer: MessageBuffer) { messages.removeAll { $0 === buffer } }
+
+  func remove(_ ticket: Ticket) { states.removeAll { $0.ticket === ticket } }
 
   func received(_ message: Message) {
-    for (_, continuation) in messages {
-      // A full buffer means a lost message: say so instead of going on with a gap.
-      if case .dropped = continuation.yield(message) {
-        continuation.finish(throwing: SlowConsumer())
+    var hasLeft = false
+    for buffer in messages {
+      switch buffer.append(message) {
+      case .wantsMore: break
+      case .wantsToHold: isHolding = true
+      case .hasLeft: hasLeft = true
       }
     }
+    guard hasLeft else { return }
+    messages.removeAll(where: \.isOver)
+    isHolding = messages.contains(where: \.isHolding)
+  }
+
+  /// A consumer has room again, or has left.
+  /// - Returns: Whether messages are wanted that were not.
+  func stopHolding() -> Bool {
+    guard isHolding, !messages.contains(where: \.isHolding) else { return false }
+    isHolding = false
+    return true
   }
 
   func stateChanged(to explanation: Explanation) {
@@ -39,17 +51,10 @@ final class Observers {
   }
 
   func finish() {
-    for (_, continuation) in messages { continuation.finish() }
+    for buffer in messages { buffer.finish() }
     for (_, continuation) in states { continuation.finish() }
     messages = []
     states = []
-  }
-}
-
-/// A consumer of messages fell behind by more than its buffer holds; it missed at least one
-/// message.
-public struct SlowConsumer: Error, CustomStringConvertible {
-  public var description: String {
-    "a consumer of messages fell behind by more than its buffer: read faster, or ask for more"
+    isHolding = false
   }
 }

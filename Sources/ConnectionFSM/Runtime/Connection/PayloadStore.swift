@@ -29,6 +29,11 @@ struct PayloadStore<Payload> {
     if let found { body(found.id, found.payload, true) }
   }
 
+  /// Puts a payload in the place of a live message's, and gives that.
+  mutating func replace(_ payload: Payload, for id: MessageID) -> Payload? {
+    lanes[Int(id.lane.rawValue)].replace(payload, sequence: id.sequence)
+  }
+
   /// Takes out the live messages of a range, oldest first; the body must not come back here.
   mutating func removeAll(in range: MessageRange, _ body: (Payload) -> Void) {
     lanes[Int(range.first.lane.rawValue)].removeAll(
@@ -74,6 +79,15 @@ private struct PayloadLane<Payload> {
     count += 1
     live += 1
     self[count - 1] = Entry(sequence: sequence, payload: payload)
+  }
+
+  mutating func replace(_ payload: Payload, sequence: UInt64) -> Payload? {
+    let place = place(of: sequence)
+    guard place < count, self[place].sequence == sequence, let old = self[place].payload else {
+      return nil
+    }
+    self[place].payload = payload
+    return old
   }
 
   private mutating func makeRoom() {

@@ -16,5 +16,6 @@ public protocol ConnectionMonitor: AnyObject, Sendable {
 
 extension ConnectionMonitor {
   public func connection(startsWith machine: Machine) {}
+  public func connection(made record: TraceRecord, leaving machine: Machine) {}
   public func connection(linkOf epoch: Epoch, failedWith error: any Error) {}
 }

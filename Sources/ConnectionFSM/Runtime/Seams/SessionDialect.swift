@@ -19,8 +19,12 @@ public protocol SessionDialect: Sendable {
   /// The message that ends subscriptions.
   func unsubscribe(from topics: [String]) -> Message
 
-  /// The message that asks for what a topic has missed after a gap; nil, the default, has the
-  /// session subscribe anew.
+  /// The message that asks for all that a topic has brought after a number, up to now; nil, the
+  /// default, has the session subscribe anew after a gap.
+  ///
+  /// Where it is answered, a topic's numbers outlive the link; otherwise a new link begins with
+  /// whatever number comes first. The peer sends again what it sent after the gap: that was dropped
+  /// so as to keep the order.
   func recover(_ topic: String, after sequence: UInt64) -> Message?
 
   /// A message of the application with a number that says which it is, also when it is sent again:
@@ -32,7 +36,7 @@ public protocol SessionDialect: Sendable {
   func request(_ message: Message, id: UInt64) -> Message
 
   /// The message that confirms a numbered message of the peer's, and all before it; nil, the
-  /// default, where nothing is confirmed.
+  /// default, for any number where nothing is confirmed.
   func acknowledgement(through number: UInt64) -> Message?
 
   /// What a message of the peer's means.
@@ -66,11 +70,13 @@ public enum SessionMessage: Equatable, Sendable {
   case unsubscribed([String])
   /// The peer gives no such topic, and why.
   case topicRefused(String, reason: String)
-  /// A message of a topic. With a sequence each number is given once and rises by one.
+  /// A message of a topic. With a sequence each number is given once and rises by one. It belongs
+  /// to the topic, not to the link: where two links live, both bring the same ones.
   case published(topic: String, sequence: UInt64?, Message)
   /// The whole of a topic as of that sequence: what comes next is one above it.
   case snapshot(topic: String, sequence: UInt64, Message)
-  /// A message with a number that rises, and is the same when it is sent again.
+  /// A message with a number of its session's that rises by one, and is the same when it is sent
+  /// again.
   case numbered(UInt64, Message)
   /// The peer has taken this numbered message of ours, and all before it.
   case acknowledged(through: UInt64)
@@ -100,20 +106,24 @@ extension ResumeToken: CustomStringConvertible, CustomDebugStringConvertible, Cu
 
 /// The measures of a session.
 public struct SessionSettings: Sendable {
-  /// How many topics one message names at most. Default 100.
+  /// How many topics one message names at most: 1 to 1,000,000. Default 100.
   public var topicsPerMessage: Int
-  /// How many messages a second the session itself sends (subscriptions, recoveries), on average;
-  /// nil, the default, knows no limit. Exchanges ban clients above theirs: Binance allows 5.
+  /// How many messages a second the session itself sends (subscriptions, recoveries,
+  /// acknowledgements, but not the login), on average: 1 to 1,000,000; nil, the default, knows no
+  /// limit. Within one second it may be ``burst`` more. Exchanges ban clients above theirs: Binance
+  /// allows 5.
   public var messagesPerSecond: Int?
-  /// How many it may send at once when it was quiet for long. Default 5.
+  /// How many it may send at once when it was quiet for long: 1 to 1,000,000. Default 5.
   public var burst: Int
   /// How long a subscription may go unconfirmed before it is asked for again. Default 5 s; nil
-  /// takes each for confirmed once it is sent, where the protocol has no such word.
+  /// takes each for confirmed once it is sent, where the protocol has no such word, and asks for all
+  /// again when a session is resumed. As long, or 5 s where it is nil, a recovery may bring nothing
+  /// before the topic is subscribed to anew.
   public var confirmationTimeout: TimeSpan?
-  /// How many numbers of the peer's messages are remembered, to drop what comes twice.
-  /// Default 1024.
+  /// How many numbers of the peer's messages are remembered above one that is missing, to drop what
+  /// comes twice: 1 to 1,000,000. Then the missing one is given up. Default 1024.
   public var deduplicationWindow: Int
-  /// How many requests may be without an answer at a time. Default 1024.
+  /// How many requests may be without an answer at a time: 1 to 1,000,000. Default 1024.
   public var requestLimit: Int
 
   /// Makes the measures.

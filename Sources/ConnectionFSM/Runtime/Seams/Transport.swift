@@ -15,6 +15,10 @@ public protocol Transport: AnyObject {
   /// them.
   var canAuthenticate: Bool { get }
 
+  /// Where a connection dials that is not told where; nil, the default, for a transport that has to
+  /// be told.
+  var home: Endpoint? { get }
+
   /// What has passed over all links so far; nothing for a transport that does not count.
   var traffic: Traffic { get }
 
@@ -31,9 +35,13 @@ public protocol Transport: AnyObject {
 
   /// Sends a message on an open link. Reports `written` when the stream took its last byte;
   /// of a TLS stream at most one record may then still wait for the system.
-  /// With `more` another message follows at once, so that both may travel in one write. One without
-  /// an id is nobody's that waits (a beat, a login): nothing is reported of it.
+  /// With `more` another message follows at once, or ``flush(_:)``, so that they may travel in one
+  /// write. One without an id is nobody's that waits (a beat, a login): nothing is reported of it.
   func send(_ message: Message, id: MessageID?, on epoch: Epoch, more: Bool)
+
+  /// No message follows the last one that was sent with `more`. A transport that writes each at
+  /// once, as by default, has nothing to do.
+  func flush(_ epoch: Epoch)
 
   /// Asks for a sign of life; the answer is reported as `pong` of the same number.
   func ping(_ number: UInt32, on epoch: Epoch)
@@ -52,7 +60,9 @@ public protocol Transport: AnyObject {
 
 extension Transport {
   public var canAuthenticate: Bool { false }
+  public var home: Endpoint? { nil }
   public var traffic: Traffic { Traffic() }
+  public func flush(_ epoch: Epoch) {}
   public func setReceiving(_ isReceiving: Bool, on epoch: Epoch) {}
 }
 
@@ -63,4 +73,12 @@ public protocol TransportObserver: AnyObject {
 
   /// A message arrived on the link of this epoch.
   func transport(_ epoch: Epoch, received message: Message)
+
+  /// The error behind the failure that is reported next, if there is one to show: which byte broke
+  /// the framing, why a certificate was refused. For logs; the machine decides by the cause alone.
+  func transport(_ epoch: Epoch, diagnosed error: any Error)
+}
+
+extension TransportObserver {
+  public func transport(_ epoch: Epoch, diagnosed error: any Error) {}
 }

@@ -18,6 +18,12 @@ package struct FIFO<Element> {
     }
   }
 
+  /// The element so many places behind the head.
+  @inlinable package subscript(place: Int) -> Element {
+    get { elements[head + place] }
+    set { elements[head + place] = newValue }
+  }
+
   @inlinable package mutating func append(_ element: Element) { elements.append(element) }
 
   @discardableResult

@@ -6,8 +6,6 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   package var whenOver: () -> Void = {}
   /// Dials where the peer has pointed to; nil where nobody follows.
   package var redial: ((Endpoint) -> Stream)?
-  /// Hears the error behind a failure, right before the failure is reported.
-  package var diagnosed: ((any Error) -> Void)?
 
   // Unchecked, like all that changes below: the dynamic checks cost as much as all the rest of a
   // message. Sound, since no call out is made while one of these is being changed: an engine cannot
@@ -37,6 +35,9 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   /// The stream takes no more until it says so.
   @exclusivity(unchecked) private var isFull = false
   @exclusivity(unchecked) private var isFinishing = false
+  /// Messages are wanted. While they are not, the first one that was read stands before all that is
+  /// to be reported behind it.
+  @exclusivity(unchecked) private var isReceiving = true
   /// The engine has said that the end is near.
   @exclusivity(unchecked) package private(set) var isLeaving = false
   @exclusivity(unchecked) private var isSettling = false
@@ -90,10 +91,19 @@ extension StreamLink {
     if !more { settle() }
   }
 
+  package func flush() { settle() }
+
   /// Writes bytes that no engine has made, behind all that was given: what a broken peer does.
   package func write(_ bytes: [UInt8]) {
     output.bytes += bytes
     settle()
+  }
+
+  package func setReceiving(_ isReceiving: Bool) {
+    guard observer != nil, isReceiving != self.isReceiving else { return }
+    self.isReceiving = isReceiving
+    stream?.setReading(isReceiving)
+    if isReceiving { settle() }
   }
 
   package func ping(_ number: UInt32) {
@@ -209,7 +219,7 @@ extension StreamLink {
     var budget = Self.eventsPerTurn
     repeat {
       report(&budget)
-      flush()
+      writeOut()
       if hasLastWords, reported == output.events.count {
         readLastWords()
         budget -= 1
@@ -222,6 +232,8 @@ extension StreamLink {
       armedAt = loop.now
       return loop.arm(self, at: armedAt)
     }
+    // What the peer said before the end is told first, once it is wanted.
+    if isHeld { return rearm() }
     if writeFailure != nil, isLeaving, verdict == nil {
       endUnheard()
       report(&budget)
@@ -231,7 +243,16 @@ extension StreamLink {
     rearm()
   }
 
-  private var hasMore: Bool { reported < output.events.count || canWrite || hasLastWords }
+  private var hasMore: Bool { canReport || canWrite || hasLastWords }
+
+  private var canReport: Bool { reported < output.events.count && !isHeld }
+
+  /// What is to be reported next is a message that is not wanted yet.
+  private var isHeld: Bool {
+    guard !isReceiving, reported < output.events.count else { return false }
+    if case .message = output.events[reported] { return true }
+    return false
+  }
 
   private var hasLastWords: Bool { writeFailure != nil && !isReadOut && verdict == nil }
 
@@ -241,7 +262,7 @@ extension StreamLink {
 
   private func report(_ budget: inout Int) {
     if output.events[reported...].contains(where: \.isEnd) { holdBack() }
-    while reported < output.events.count, budget > 0, observer != nil {
+    while canReport, budget > 0, observer != nil {
       let event = output.events[reported]
       reported += 1
       budget -= 1
@@ -295,7 +316,7 @@ extension StreamLink {
     verdict != nil || writeFailure != nil || output.events[reported...].contains(where: \.isEnd)
   }
 
-  private func flush() {
+  private func writeOut() {
     guard let stream, observer != nil, writeFailure == nil else { return }
     // What is given to a full stream counts, too: the machine had better keep it.
     guard !isFull else { return updateWritability() }
@@ -382,8 +403,8 @@ extension StreamLink {
 
   private func end(_ event: TransportEvent) {
     guard let observer else { return }
-    if case .failed = event, let diagnosed, let error = engine.diagnosis ?? stream?.diagnosis {
-      diagnosed(error)
+    if case .failed = event, let error = engine.diagnosis ?? stream?.diagnosis {
+      observer.transport(epoch, diagnosed: error)
     }
     letGo()
     observer.transport(epoch, reports: event)

@@ -2,7 +2,6 @@
 public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEngine>: Transport {
   private let dialer: Dialer
   private let makeEngine: () -> Engine
-  private let diagnosed: ((Epoch, any Error) -> Void)?
   /// An engine of no link, to ask what holds for all of them.
   private let model: Engine
   private let buffer: ReadBuffer
@@ -16,21 +15,17 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
   /// Makes a transport.
   /// - Parameters:
   ///   - dialer: Makes the streams; its loop is the transport's.
+  ///   - home: Where a connection dials that is not told where.
   ///   - engine: Makes a fresh engine for each link.
-  ///   - diagnosed: Called on the loop when a link fails, right before the machine hears of it,
-  ///     with the error behind the cause if the engine or the stream has one to show: which byte
-  ///     broke the framing, why a certificate was refused. For logs; the machine decides by the
-  ///     cause alone.
-  public init(
-    _ dialer: Dialer, engine: @escaping () -> Engine,
-    diagnosed: ((Epoch, any Error) -> Void)? = nil
-  ) {
+  public init(_ dialer: Dialer, home: Endpoint? = nil, engine: @escaping () -> Engine) {
     self.dialer = dialer
-    self.diagnosed = diagnosed
+    self.home = home
     buffer = .shared(on: dialer.eventLoop)
     makeEngine = engine
     model = engine()
   }
+
+  public let home: Endpoint?
 
   public var eventLoop: any EventLoop { dialer.eventLoop }
 
@@ -53,7 +48,6 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
       epoch: epoch, engine: engine, loop: dialer.eventLoop, buffer: buffer,
       meter: meter, observer: observer)
     link.whenOver = { [weak self] in self?.forget(epoch) }
-    if let diagnosed { link.diagnosed = { diagnosed(epoch, $0) } }
     link.redial = { [dialer, unowned link] in dialer.dial($0, observer: link) }
     links.append(link)
     latest = link
@@ -64,7 +58,13 @@ public final class StreamTransport<Dialer: ByteStreamDialer, Engine: ProtocolEng
     link(epoch)?.send(message, id: id, more: more)
   }
 
+  public func flush(_ epoch: Epoch) { link(epoch)?.flush() }
+
   public func ping(_ number: UInt32, on epoch: Epoch) { link(epoch)?.ping(number) }
+
+  public func setReceiving(_ isReceiving: Bool, on epoch: Epoch) {
+    link(epoch)?.setReceiving(isReceiving)
+  }
 
   public func close(_ epoch: Epoch) { link(epoch)?.close() }
 

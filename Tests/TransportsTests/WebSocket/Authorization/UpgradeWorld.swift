@@ -18,7 +18,7 @@ final class UpgradeWorld: Sendable {
   private let server = Confined<Server<TCPStream, WebSocketServerEngine>?>(nil)
   private let endpoint: Endpoint
   /// Why links failed, as the engine tells it.
-  let diagnoses = Tally()
+  let diagnoses = Diagnoses()
 
   /// Runs a life in a world, and ends the world.
   /// - Parameters:
@@ -74,10 +74,8 @@ final class UpgradeWorld: Sendable {
       WebSocketURL("ws://127.0.0.1:\(endpoint.port)/feed"), authorization: authorization)
     let (journal, diagnoses, waits) = (journal, diagnoses, waits)
     connection = try Connection(
-      StreamTransport(TCPDialer(loop: clientLoop), engine: { WebSocketEngine(client) }) {
-        diagnoses.add("\($1)")
-      },
-      policy: policy, seed: 1, credentials: credentials
+      StreamTransport(TCPDialer(loop: clientLoop)) { WebSocketEngine(client) },
+      policy: policy, seed: 1, credentials: credentials, monitors: [diagnoses]
     ) { record in
       journal.record(record)
       if record.to == .backingOff, record.from != .backingOff, let until = record.explanation.until
@@ -131,4 +129,15 @@ final class Heap<Element: Sendable>: Sendable {
 /// Does nothing about messages.
 final class Deaf: ServerProgram, Sendable {
   func received(_ message: Message, from client: Int) -> [ServerDeed] { [] }
+}
+
+/// The errors behind failed links, in their own words.
+final class Diagnoses: ConnectionMonitor {
+  private let words = Mutex<[String]>([])
+
+  var all: [String] { words.withLock { $0 } }
+
+  func connection(linkOf epoch: Epoch, failedWith error: any Error) {
+    words.withLock { $0.append("\(error)") }
+  }
 }

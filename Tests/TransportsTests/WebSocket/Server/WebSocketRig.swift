@@ -49,10 +49,8 @@ final class WebSocketRig: Sendable {
       target, subprotocols: subprotocols, compression: compression, limits: limits,
       redirectLimit: redirectLimit, notice: { journal.clientHeard($0) })
     connection = try Connection(
-      StreamTransport(
-        TCPDialer(loop: clientLoop), engine: { WebSocketEngine(clientOptions) },
-        diagnosed: { _, error in journal.diagnosed(error) }),
-      policy: try policy ?? Self.policy(), seed: 1
+      StreamTransport(TCPDialer(loop: clientLoop)) { WebSocketEngine(clientOptions) },
+      policy: try policy ?? Self.policy(), seed: 1, monitors: [journal]
     ) { journal.record($0) }
   }
 
@@ -96,7 +94,7 @@ final class WebSocketRig: Sendable {
 }
 
 /// What happened, from both loops.
-final class WebSocketJournal: Sendable {
+final class WebSocketJournal: ConnectionMonitor {
   /// A close frame.
   struct Close: Equatable, CustomStringConvertible {
     let code: UInt16
@@ -140,7 +138,9 @@ final class WebSocketJournal: Sendable {
     }
   }
 
-  func diagnosed(_ error: any Error) { entries.withLock { $0.diagnosis = error } }
+  func connection(linkOf epoch: Epoch, failedWith error: any Error) {
+    entries.withLock { $0.diagnosis = error }
+  }
 
   func clientHeard(_ notice: WebSocketNotice) {
     entries.withLock { entries in
