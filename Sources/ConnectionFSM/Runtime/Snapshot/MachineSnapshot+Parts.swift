@@ -135,15 +135,15 @@ extension LaneQueue.Kept: FactList {
   ]
 
   /// The live messages as one flat list, since there may be thousands.
-  fileprivate var messages: Messages {
-    get { Messages(entries: entries) }
+  fileprivate var messages: EntryNumbers {
+    get { EntryNumbers(entries: entries) }
     set { entries = newValue.entries }
   }
 }
 
 /// Three numbers a message: how far its sequence is above the one before it, how many nanoseconds
 /// later it was offered, how many bytes it has.
-private struct Messages: FactValue {
+private struct EntryNumbers: FactValue {
   var entries: [LaneQueue.Entry]
 
   init(entries: [LaneQueue.Entry]) { self.entries = entries }

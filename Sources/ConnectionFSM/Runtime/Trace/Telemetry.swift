@@ -18,8 +18,8 @@
 /// | `connection_rejected_messages` | counter | `rejection`       |
 /// | `connection_received_bytes`    | counter |                   |
 ///
-/// What each means is told by ``Statistics``, from which it is folded. An outage and a wait are
-/// told when they are over, `class` is `wished` where nothing went wrong.
+/// What each means is told by ``Statistics``, from which it is folded. An outage is told when it is
+/// over, a wait as it was drawn; `class` is `wished` where nothing went wrong.
 public final class Telemetry: ConnectionMonitor, @unchecked Sendable {
   // Unchecked: all of it is looked at on the connection's loop alone.
   private let sink: any MetricsSink
