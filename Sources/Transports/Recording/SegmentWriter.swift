@@ -4,8 +4,8 @@ import Foundation
 /// Writes the steps of a machine as segments that replay alone: each begins with a header and with
 /// what the machine was before its first step.
 ///
-/// It has a twin of the machine, to which it feeds the same inputs; so it can begin a segment before
-/// any step, and the connection need not be asked for its machine.
+/// It has a twin of the machine, to which it feeds the same inputs; so it can begin a segment
+/// before any step, and the connection need not be asked for its machine.
 struct SegmentWriter {
   private let store: any SegmentStore
   private let byteLimit: Int

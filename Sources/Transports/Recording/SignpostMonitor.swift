@@ -2,8 +2,8 @@
   public import ConnectionFSM
   public import os
 
-  /// Shows in Instruments what a connection does: attempts and open links as intervals, waits, rests
-  /// and messages that did not get through as events (F56). One for each connection.
+  /// Shows in Instruments what a connection does: attempts and open links as intervals, waits,
+  /// rests and messages that did not get through as events (F56). One for each connection.
   ///
   /// Not yet verified on Apple platforms.
   public final class SignpostMonitor: ConnectionMonitor, @unchecked Sendable {

@@ -7,8 +7,8 @@ public import ConnectionFSM
 /// alone: it begins with the policy and with what the machine was before its first step. The oldest
 /// go when there are too many, those of earlier runs too.
 ///
-/// Nothing in it says who talked to whom or what was said: ids, byte counts, causes and times alone.
-/// There are no payloads, no credentials, no host names and no addresses in it.
+/// Nothing in it says who talked to whom or what was said: ids, byte counts, causes and times
+/// alone. There are no payloads, no credentials, no host names and no addresses in it.
 ///
 /// A thread of its own writes; the connection waits for nothing. If the thread falls behind by a
 /// thousand steps, steps are left out, and the segment that begins thereafter says how many. What

@@ -115,10 +115,6 @@ extension LaneQueue {
     return .taken(lastID)
   }
 
-  func hasRoom(for newBytes: UInt32) -> Bool {
-    newBytes > lane.byteLimit || count < lane.countLimit && newBytes <= bytesLeft
-  }
-
   /// Moves the message just taken into flight. With an open window it is the only one that waits:
   /// any other was launched when it came, or when the window opened.
   @inline(always)

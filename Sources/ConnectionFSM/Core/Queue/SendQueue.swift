@@ -94,11 +94,6 @@ extension SendQueue {
     return disposition
   }
 
-  /// Whether the lane holds less than it may; true before the first offer.
-  func hasRoom(for byteCount: UInt32, in id: LaneID) -> Bool {
-    !has(id) || lanes[Int(id.rawValue)].hasRoom(for: byteCount)
-  }
-
   /// Makes the lanes, if they are not there yet; false if this one is none of them.
   @inline(never)
   mutating func make(_ terms: [Lane], for id: LaneID) -> Bool {
