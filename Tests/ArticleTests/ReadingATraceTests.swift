@@ -3,8 +3,8 @@
 import ConnectionFSM
 import Foundation
 import NetSim
-import Synchronization
 import Testing
+import Transports
 
 /// A connection whose steps are printed, one line each.
 func watched(_ transport: sending some Transport, policy: Policy) throws -> Connection {
@@ -15,19 +15,13 @@ func watched(_ transport: sending some Transport, policy: Policy) throws -> Conn
   }
 }
 
-/// A connection whose steps are written down as JSON, so that they replay.
+/// A connection that is recorded: at most eight files of 4 MiB in this folder, the oldest go.
 func recorded(
-  _ transport: sending some Transport, policy: Policy, seed: UInt64,
-  to write: @escaping @Sendable (Data) -> Void
-) throws -> Connection {
-  let encoder = JSONEncoder()
-  encoder.outputFormatting = .sortedKeys
-  write(try encoder.encode(TraceHeader(policy: policy, seed: seed)))
-  let causality = Mutex(Causality())
-  return try Connection(transport, policy: policy, seed: seed) { step in
-    let parent = causality.withLock { $0.parent(of: step) }
-    if let line = try? encoder.encode(TraceLine(step, parent: parent)) { write(line) }
-  }
+  _ transport: sending some Transport, policy: Policy, in folder: String
+) throws -> (connection: Connection, recorder: TraceRecorder) {
+  let recorder = try TraceRecorder(folder: folder, name: "feed") { error in print(error) }
+  let connection = try Connection(transport, policy: policy, monitors: [recorder])
+  return (connection, recorder)
 }
 
 /// Makes a recorded run again, and adds up what happened in it.
@@ -43,10 +37,12 @@ func statistics(of lines: [Data]) throws -> Statistics {
 
 @Suite("Article: Reading a trace")
 struct ReadingATraceTests {
-  @Test("what was written down replays, with the outage in it")
-  func replays() throws {
-    let lines = Mutex<[Data]>([])
-    try VirtualTime.run { loop in
+  @Test("what was recorded replays, with the outage in it")
+  func replays() async throws {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let recorder = try VirtualTime.run { loop in
       var world = Internet(seed: 1)
       let (phone, feed) = (world.addHost("phone"), world.addHost("feed"))
       let internet = SimulatedInternet(world, on: loop)
@@ -54,9 +50,8 @@ struct ReadingATraceTests {
         internet, host: feed, port: 443, engine: { SimulatedProtocol() }, respond: { _, _ in })
       let policy = try Policy(
         heartbeat: Heartbeat(interval: .seconds(20), timeout: .seconds(5)))
-      let connection = try recorded(
-        internet.transport(from: phone), policy: policy, seed: 7
-      ) { line in lines.withLock { $0.append(line) } }
+      let (connection, recorder) = try recorded(
+        internet.transport(from: phone), policy: policy, in: folder.path)
       let printed = try watched(internet.transport(from: phone), policy: policy)
       for connection in [connection, printed] {
         connection.connect(to: Endpoint(host: "feed", port: 443))
@@ -66,10 +61,13 @@ struct ReadingATraceTests {
       try await loop.clock.sleep(for: .seconds(60))
       await connection.close()
       await printed.close()
+      return recorder
     }
-    let written = lines.withLock { $0 }
-    #expect(written.count > 5)
-    let sum = try statistics(of: written)
+    await recorder.flush()
+    let lines = try Data(contentsOf: folder.appending(path: "feed-000001.jsonl"))
+      .split(separator: UInt8(ascii: "\n"))
+    #expect(lines.count > 5)
+    let sum = try statistics(of: lines)
     #expect(sum.attempts == 2 && sum.outages.count == 1)
   }
 }

@@ -93,7 +93,7 @@ struct ReplayCommandTests {
         5, String(lines[4]).replacingOccurrences(of: "#1 ", with: "\\u001B[2J"),
         #"line 5: input: “\u{1B}[2Jpong 1”: no input begins with “”"#
       ),
-      (5, String(repeating: "x", count: 1 << 21), "line 5: is above 1 MiB, and no step"),
+      (5, String(repeating: "x", count: 17 << 20), "line 5: is above 16 MiB, and no step"),
     ]
     for damage in damages {
       var damaged = lines.map(String.init)
@@ -132,7 +132,7 @@ struct ReplayCommandTests {
     lines.removeSubrange(1...4)
     let run = try replay(lines.joined(separator: "\n"))
     #expect(run.status == 65)
-    #expect(run.errors.contains("line 2: begins with step 5: only a recording from step 1 on"))
+    #expect(run.errors.contains("line 2: begins with step 5, and its header does not say"))
     #expect(run.errors.contains("join the parts of the recording before this one with it"))
   }
 

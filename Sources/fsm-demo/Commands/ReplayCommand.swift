@@ -9,52 +9,85 @@ struct ReplayCommand: Command {
   /// How many steps before a difference are shown.
   private static let contextLength = 5
 
-  private let path: String
+  private let paths: [String]
 
   init(_ arguments: inout ArgumentList) throws(Failure) {
-    guard let path = arguments.operand() else { throw arguments.usage("name a trace") }
-    self.path = path
+    var paths: [String] = []
+    while let path = arguments.operand() { paths.append(path) }
+    guard !paths.isEmpty else { throw arguments.usage("name a trace") }
+    self.paths = paths
+  }
+
+  /// A run as far as it was replayed.
+  private struct Progress {
+    let start: TraceStart?
+    var replay: Replay
+    var statistics: Statistics
+    var latest: [TraceLine] = []
+
+    init(_ header: TraceHeader) throws(ReplayError) {
+      start = header.start
+      replay = try Replay(header)
+      statistics = Statistics(of: replay.machine)
+    }
   }
 
   func run() throws(Failure) {
-    var file = try TraceFile(path)
-    var replay = try replay(of: file)
-    var statistics = Statistics()
-    var latest: [TraceLine] = []
+    var progress: Progress?
     do throws(Failure) {
-      while let line = try file.next() {
-        statistics.add(try step(line, of: &replay, file, after: latest))
-        latest.append(line)
-        if latest.count > Self.contextLength { latest.removeFirst() }
-      }
+      for path in paths { try run(path, &progress) }
     } catch {
       // What could be read has been replayed, and that is worth knowing of a damaged file.
-      if error.status == .badData, statistics.steps > 0 { report(statistics, replay) }
+      if error.status == .badData { report(progress) }
       throw error
     }
-    report(statistics, replay)
+    report(progress)
   }
 
-  private func replay(of file: borrowing TraceFile) throws(Failure) -> Replay {
+  private func run(_ path: String, _ progress: inout Progress?) throws(Failure) {
+    var file = try TraceFile(path)
+    try begin(file, &progress)
+    while let line = try file.next() { try step(line, of: &progress, file, path) }
+  }
+
+  /// Goes on with another part, or begins with another run.
+  private func begin(
+    _ file: borrowing TraceFile, _ progress: inout Progress?
+  ) throws(Failure) {
     let header = try file.header()
-    do throws(ReplayError) { return try Replay(header) } catch {
+    do throws(ReplayError) {
+      if let after = header.start?.after, after > 0, let before = progress {
+        // With steps missing, what the run amounted to before says nothing of what follows.
+        guard try progress?.replay.goOn(with: header) != 0 else { return }
+        report(before)
+      } else {
+        report(progress)
+      }
+      progress = nil
+      progress = try Progress(header)
+    } catch {
       throw file.problem("\(error)")
     }
   }
 
   private func step(
-    _ line: TraceLine, of replay: inout Replay, _ file: borrowing TraceFile,
-    after latest: [TraceLine]
-  ) throws(Failure) -> TraceRecord {
-    do throws(ReplayError) { return try replay.next(line) } catch {
+    _ line: TraceLine, of progress: inout Progress?, _ file: borrowing TraceFile, _ path: String
+  ) throws(Failure) {
+    do throws(ReplayError) {
+      if let record = try progress?.replay.next(line) { progress?.statistics.add(record) }
+    } catch {
       guard case .different(let difference) = error else { throw file.problem("\(error)") }
-      show(difference, after: latest)
+      show(difference, after: progress?.latest ?? [])
       let step = difference.recorded
       let time = Instant(nanoseconds: step.instant)
       throw Failure(
         .failed,
         "\(path): line \(file.line): step \(step.sequence), at \(time) s, differs from here on"
-          + (replay.otherVersion.map { Self.note(of: $0) } ?? ""))
+          + (progress?.replay.otherVersion.map { Self.note(of: $0) } ?? ""))
+    }
+    progress?.latest.append(line)
+    if let count = progress?.latest.count, count > Self.contextLength {
+      progress?.latest.removeFirst()
     }
   }
 
@@ -63,10 +96,16 @@ struct ReplayCommand: Command {
       + "judge otherwise"
   }
 
-  private func report(_ statistics: Statistics, _ replay: Replay) {
+  private func report(_ progress: Progress?) {
+    guard let progress, progress.statistics.steps > 0 else { return }
+    let statistics = progress.statistics
     Console.print("Replayed without a difference: \(statistics.figures).")
     if let messages = statistics.messagesInWords { Console.print("Messages: \(messages).") }
-    if let version = replay.otherVersion {
+    if let after = progress.start?.after, after > 0 {
+      let missing = progress.start?.missing.map { ", and \($0) steps before it were not recorded" }
+      Console.print("It begins after step \(after)\(missing ?? "").")
+    }
+    if let version = progress.replay.otherVersion {
       Console.print("Recorded by version \(version.printable); this is \(packageVersion).")
     }
   }

@@ -195,18 +195,22 @@ enum Help {
     """
 
   static let replay = """
-    Usage: fsm-demo replay TRACE.jsonl
+    Usage: fsm-demo replay TRACE.jsonl...
 
     Feeds the inputs of a trace to a fresh machine, each at its instant, and compares what it makes
     of them with what was recorded. A run on real sockets replays as one in virtual time does, for
     nothing but policy, seed, inputs and instants decides. The first difference ends it: the steps
     that led there, and field by field what was recorded and what the replay gives.
 
+    A segment that a TraceRecorder wrote replays alone, since it begins with what the machine was.
+    Of several in their order, each must begin with the machine that the one before led to.
+
       fsm-demo connect tcp://127.0.0.1:7000 --format jsonl > trace.jsonl
       fsm-demo replay trace.jsonl
+      fsm-demo replay recordings/chat-*.jsonl
 
-    Exit status: 0 there is no difference; 1 there is one; 65 the file is no trace, is damaged, or
-    does not begin with the first step; 66 it cannot be read.
+    Exit status: 0 there is no difference; 1 there is one; 65 a file is no trace, is damaged, does
+    not say where it begins, or does not follow the one before; 66 it cannot be read.
     """
 
   static let view = """
@@ -214,8 +218,8 @@ enum Help {
 
     Shows a recorded trace in another way than it was written: in columns, as a sequence diagram, as
     one page for a browser, or as trace events for Perfetto (fsm-demo help simulate tells of each).
-    The trace is replayed for it, so that it must begin with the first step. What the network and
-    the device did is in no trace, and so in none of these.
+    The trace is replayed for it, so that it must begin with the first step or be a segment of a
+    recording. What the network and the device did is in no trace, and so in none of these.
 
       fsm-demo connect tcp://127.0.0.1:7000 --format jsonl > trace.jsonl
       fsm-demo view trace.jsonl --format sequence

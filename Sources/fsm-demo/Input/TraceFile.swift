@@ -14,11 +14,20 @@ struct TraceFile: ~Copyable {
   private let headerLine: Data
   private let decoder = JSONDecoder()
 
-  // Far above the longest line there is: that of a policy with a full table and 32 overrides.
-  private static let lengthLimit = 1 << 20
+  // The longest line is the header of a part of a recording: with a million messages that live it
+  // takes as much.
+  private static let lengthLimit = 16 << 20
 
   private struct Format: Decodable {
     let format: Int
+    let start: Start?
+
+    struct Start: Decodable {}
+  }
+
+  /// Whether it is a part of a recording, which may have been begun just before its end.
+  private var isPart: Bool {
+    (try? decoder.decode(Format.self, from: headerLine))?.start != nil
   }
 
   /// Opens a trace and looks whether it is one.
@@ -92,7 +101,7 @@ extension TraceFile {
     let next = reader.next()
     guard reader.problem == 0 else { throw Self.unreadable(path, reader.problem) }
     guard let next else {
-      if line == 1 { throw Failure(.badData, "\(path): has a header and no step") }
+      if line == 1, !isPart { throw Failure(.badData, "\(path): has a header and no step") }
       return nil
     }
     line += 1

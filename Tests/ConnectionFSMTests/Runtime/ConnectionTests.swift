@@ -213,6 +213,35 @@ struct ConnectionTests {
     rig.loop.settle()
   }
 
+  @Test("RC123, I17: a consumer that throws ends its own interest, and nothing of the teardown")
+  func consumerThrows() throws {
+    struct Upset: Error {}
+    let rig = try ConnectionRig(policy: plainPolicy())
+    let (connection, log) = (rig.connection, rig.log)
+    let messages = [connection.messages(), connection.messages()]
+    let states = connection.states()
+    Task(executorPreference: rig.loop) {
+      for try await _ in messages[0] { throw Upset() }
+    }
+    Task(executorPreference: rig.loop) {
+      for await state in states where state.phase == .backingOff { throw Upset() }
+    }
+    let reader = Task(executorPreference: rig.loop) {
+      for try await message in messages[1] { log.add(message.text) }
+    }
+    rig.open()
+    rig.post("a")
+    rig.transport.receive("hello", on: 1)
+    rig.transport.report(.failed(.system(.connectionReset)), on: 1)
+    rig.loop.advance(by: .seconds(2))
+    rig.transport.report(.opened, on: 2)
+    rig.transport.receive("again", on: 2)
+    #expect(log.all == ["hello", "a inDoubt", "again"])
+    #expect(rig.transport.orders.suffix(1) == ["open #2 tcp://home:1"])
+    reader.cancel()
+    rig.loop.settle()
+  }
+
   @Test("F03: states are heard in order, the current one first")
   func states() throws {
     let rig = try ConnectionRig(policy: plainPolicy())

@@ -5,7 +5,7 @@ import Testing
 @Suite("Replay of a recorded run")
 struct ReplayTests {
   /// Sessions, credentials, beats, replacement, pacing: whatever has deadlines and dice.
-  private static func policy(heartbeat: TimeSpan = .seconds(6)) throws -> Policy {
+  static func policy(heartbeat: TimeSpan = .seconds(6)) throws -> Policy {
     try Policy(
       connectDeadline: .seconds(4), connectDeadlineLimit: .seconds(16), closeDeadline: .seconds(2),
       drainDeadline: .seconds(3),
@@ -27,7 +27,7 @@ struct ReplayTests {
   }
 
   /// What was recorded of a random life, its policy replaced now and then.
-  private static func life(seed: UInt64) throws -> (Recorder, [TraceLine]) {
+  static func life(seed: UInt64) throws -> (Recorder, [TraceLine]) {
     var recorder = Recorder(try policy(), seed: seed)
     var random = SplitMix64(seed: seed)
     for step in 1...400 {
@@ -169,7 +169,7 @@ struct ReplayTests {
       Issue.record("\(String(describing: error))")
       return
     }
-    #expect(error?.description.contains("begins with step 3: only a recording from step 1") == true)
+    #expect(error?.description.contains("begins with step 3, and its header does not say") == true)
   }
 
   @Test("a step that is missing is named, and one that is there twice")

@@ -19,7 +19,7 @@ extension Machine {
     }
 
     /// What a ping is for.
-    enum Question: UInt8, BitwiseCopyable, Sendable {
+    enum Question: UInt8, CaseIterable, BitwiseCopyable, Sendable {
       /// The peer has been silent.
       case silence
       /// The application's own heartbeat wants its answer.
@@ -29,7 +29,7 @@ extension Machine {
     }
 
     /// Why a link is let go in order.
-    enum Ending: UInt8, BitwiseCopyable, Sendable {
+    enum Ending: UInt8, CaseIterable, BitwiseCopyable, Sendable {
       case byUser, suspended, replaced
       /// Suspended, and the application connected meanwhile.
       case recalled
@@ -70,8 +70,8 @@ extension Machine {
     var missed: UInt8 = 0
     /// How many dials in a row were cut by the connect deadline before this one.
     let connectTimeouts: UInt8
-    /// Why it is draining or closing.
-    private(set) var ending = Ending.byUser
+    /// Why it is draining or closing. Written here, and where a machine is restored.
+    var ending = Ending.byUser
 
     /// A link that is dialled, or for which credentials were asked.
     init(

@@ -29,19 +29,8 @@ extension Machine {
     return disposition
   }
 
-  /// Whether a lane would take a message of that size just now; one that it never takes is not held
-  /// back.
-  func hasRoom(for byteCount: UInt32, in lane: LaneID) -> Bool {
-    if link.stage != .open {
-      if rejection != nil || policy.lanes[Int(lane.rawValue)].admission == .whileOpen {
-        return false
-      }
-    }
-    return queue.hasRoom(for: byteCount, in: lane)
-  }
-
   /// Why nothing is taken without an open link, if anything is against it.
-  private var rejection: Rejection? {
+  var rejection: Rejection? {
     if let primary {
       // A link that is let go for a while still takes what comes while it drains; the rest waits.
       if primary.isEnding, !wanted || primary.ending == .byUser { return .closed }

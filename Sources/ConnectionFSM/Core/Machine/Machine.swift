@@ -140,10 +140,6 @@ extension Machine {
     }
   }
 
-  /// The epoch of the attempt that counts; nil without one.
-  @inline(always)
-  var currentEpoch: Epoch? { hasLink ? link.epoch : nil }
-
   /// When the driver must send ``Input/deadlineReached``; nil while nothing is waited for.
   @inlinable
   public var nextDeadline: Instant? { deadlineAt == .never ? nil : deadlineAt }

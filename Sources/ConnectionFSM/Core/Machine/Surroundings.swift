@@ -52,8 +52,8 @@ extension Machine {
     var turn: UInt8 = 0
     // The order of the round: start, start + stride, start + 2 stride … around the list. A stride
     // that shares no divisor with the count meets every endpoint once.
-    private(set) var start: UInt8 = 0
-    private(set) var stride: UInt8 = 1
+    var start: UInt8 = 0
+    var stride: UInt8 = 1
 
     /// The endpoint whose turn it is.
     var current: EndpointID {
@@ -71,7 +71,7 @@ extension Machine {
       } while !isCoprime(stride)
     }
 
-    private func isCoprime(_ stride: UInt8) -> Bool {
+    func isCoprime(_ stride: UInt8) -> Bool {
       var (large, small) = (count, stride)
       while small > 0 { (large, small) = (small, large % small) }
       return large == 1

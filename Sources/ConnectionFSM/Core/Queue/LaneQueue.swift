@@ -5,7 +5,7 @@
 /// have an entry (cancelling closes the gap), so memory is bounded by the lane's count limit
 /// whatever came and went.
 struct LaneQueue: Sendable {
-  struct Entry: BitwiseCopyable, Sendable {
+  struct Entry: Equatable, BitwiseCopyable, Sendable {
     var id: MessageID
     var offeredAt: Instant
     var byteCount: UInt32
@@ -13,27 +13,29 @@ struct LaneQueue: Sendable {
 
   /// What it promises and how much it holds; fixed for life.
   let lane: Lane
+  // What follows is written here, and where a machine is restored.
+
   // A power of two in size; empty until the first message, so an unused lane owns no memory.
-  private var ring: [Entry] = []
+  var ring: [Entry] = []
   private var head: UInt32 = 0
   /// How many messages live in the lane.
-  private(set) var count: UInt32 = 0
+  var count: UInt32 = 0
   /// How many of them, the oldest, are with the transport.
-  private(set) var inFlight: UInt32 = 0
+  var inFlight: UInt32 = 0
   /// How many payload bytes there is room for.
-  private var bytesLeft: UInt32
+  var bytesLeft: UInt32
   /// The newest message ever taken.
-  private(set) var lastID: MessageID
+  var lastID: MessageID
   /// The newest message ever given to a transport: up to here an unsettled end is in doubt.
-  private(set) var sentThrough: MessageID
+  var sentThrough: MessageID
   /// When the oldest waiting message expires; `never` if none does. Derived at the end of each
   /// change.
-  private(set) var nextExpiry = Instant.never
+  var nextExpiry = Instant.never
   /// What flies was given to the link that drains beside its replacement. The lane moves over once
   /// nothing flies, so that two links never share its order.
-  private(set) var fliesOnOldLink = false
+  var fliesOnOldLink = false
   /// The lane is above its high water mark, and has not come down to the low one since.
-  private(set) var isPressed = false
+  var isPressed = false
 
   init(_ id: LaneID, _ lane: Lane) {
     self.lane = lane
@@ -111,10 +113,6 @@ extension LaneQueue {
       nextExpiry = now.later(by: timeToLive)
     }
     return .taken(lastID)
-  }
-
-  func hasRoom(for newBytes: UInt32) -> Bool {
-    newBytes > lane.byteLimit || count < lane.countLimit && newBytes <= bytesLeft
   }
 
   /// Moves the message just taken into flight. With an open window it is the only one that waits:

@@ -2,15 +2,17 @@
 struct SendQueue: Equatable, Sendable {
   static let laneLimit = 4
 
+  // What follows is written here, and where a machine is restored.
+
   // Made by the first offer: a queue that is never used owns no memory.
-  private var lanes: [LaneQueue] = []
+  var lanes: [LaneQueue] = []
   /// When the next waiting message expires; `never` if none does. Derived where lanes change, since
   /// the machine asks after every transition, and most of those do not touch the queue.
-  private(set) var nextExpiry = Instant.never
+  var nextExpiry = Instant.never
   /// The lanes that were last said to be under pressure.
-  private var pressed = LaneSet()
+  var pressed = LaneSet()
   /// Whether any lane has a high water mark.
-  private(set) var hasMarks = false
+  var hasMarks = false
 
   /// A copy of a lane, to look at; nil before the first offer to any.
   subscript(lane: Int) -> LaneQueue? { lane < lanes.count ? lanes[lane] : nil }
@@ -90,11 +92,6 @@ extension SendQueue {
     }
     if hasNewExpiry { nextExpiry = derivedExpiry }
     return disposition
-  }
-
-  /// Whether the lane holds less than it may; true before the first offer.
-  func hasRoom(for byteCount: UInt32, in id: LaneID) -> Bool {
-    !has(id) || lanes[Int(id.rawValue)].hasRoom(for: byteCount)
   }
 
   /// Makes the lanes, if they are not there yet; false if this one is none of them.

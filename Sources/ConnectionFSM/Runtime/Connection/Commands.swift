@@ -63,19 +63,25 @@ struct Offer: Sendable {
 
   let message: Message
   let lane: LaneID
-  /// What a later message of the same key replaces while this one waits.
-  var key: String?
-  /// Its number in the lane's outbox.
-  var number: UInt64?
-  /// Its id as a request.
-  var request: UInt64?
+  /// Needed by few.
   var ticket: SendTicket?
   var completion: Completion?
 }
 
-/// A message that its sender may take back. Confined to the loop, like the driver.
+/// What is known of a message beside its bytes; so its sender may take it back. Confined to the
+/// loop, like the driver.
 final class SendTicket: @unchecked Sendable {
+  /// What a later message of the same key replaces while this one waits.
+  let key: String?
   var id: MessageID?
+  /// Its number in the lane's outbox.
+  var number: UInt64?
+  /// Its id as a request.
   var request: UInt64?
   var isCancelled = false
+
+  init(key: String? = nil, number: UInt64? = nil) {
+    self.key = key
+    self.number = number
+  }
 }

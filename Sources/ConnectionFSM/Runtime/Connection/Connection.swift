@@ -113,8 +113,8 @@ extension Connection {
     perform { $0.connect(to: endpoints) }
   }
 
-  /// Dials at once, for a “Retry now” button: cuts a wait short, and lets go of a link or an attempt
-  /// that exists. Changes nothing where no connection is wanted.
+  /// Dials at once, for a “Retry now” button: cuts a wait short, and lets go of a link or an
+  /// attempt that exists. Changes nothing where no connection is wanted.
   public func reconnectNow() { perform { $0.reconnect() } }
 
   /// Wants no connection any more, and nothing dials until the next connect (I1). Returns once the
@@ -172,8 +172,8 @@ extension Connection {
   public func send(
     _ message: Message, in lane: LaneID = LaneID(0), replacing key: String? = nil
   ) async throws(Rejection) -> Outcome {
-    let ticket = SendTicket()
-    var offer = Offer(message: message, lane: lane, key: key, ticket: ticket)
+    let ticket = SendTicket(key: key)
+    var offer = Offer(message: message, lane: lane, ticket: ticket)
     let result: Result<Outcome, Rejection> = await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         offer.completion = { continuation.resume(returning: $0) }
@@ -191,16 +191,18 @@ extension Connection {
     _ message: Message, in lane: LaneID = LaneID(0), replacing key: String? = nil,
     completion: (@Sendable (Result<Outcome, Rejection>) -> Void)? = nil
   ) {
+    let ticket = key.map { SendTicket(key: $0) }
     driver.commands.give(
-      .offer(Offer(message: message, lane: lane, key: key, completion: completion)), to: driver)
+      .offer(Offer(message: message, lane: lane, ticket: ticket, completion: completion)),
+      to: driver)
   }
 }
 
 // MARK: Topics and requests
 
 extension Connection {
-  /// The messages of a topic from now on, by whatever links; subscribed to as long as somebody holds
-  /// the sequence, however many do, and again on each new link. Needs a session.
+  /// The messages of a topic from now on, by whatever links; subscribed to as long as somebody
+  /// holds the sequence, however many do, and again on each new link. Needs a session.
   ///
   /// - Parameters:
   ///   - topic: In the peer's words.
@@ -226,8 +228,8 @@ extension Connection {
 
   /// Sends a message as a request and waits for its answer. Needs a session.
   ///
-  /// In a lane at least once the request outlives a link and is sent again; otherwise the end of the
-  /// link is its end.
+  /// In a lane at least once the request outlives a link and is sent again; otherwise the end of
+  /// the link is its end.
   /// - Parameters:
   ///   - message: What is asked.
   ///   - lane: In which lane.

@@ -24,7 +24,7 @@ extension Driver {
       // Not drained here: whoever delivers does that next.
       return deferred.append(.input(.transport(epoch, .pong(lastBeat))))
     }
-    guard session != nil else { return hand(message, of: nil) }
+    guard hasSession else { return hand(message, of: nil) }
     withSession { session, now, actions in
       session.receive(message, on: epoch, at: now, into: &actions)
     }

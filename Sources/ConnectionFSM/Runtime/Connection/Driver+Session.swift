@@ -7,15 +7,16 @@ extension Driver {
   /// A message in the words in which the peer is to get it.
   func worded(_ offer: Offer, _ id: MessageID, on epoch: Epoch) -> Message {
     guard let session else { return offer.message }
-    if let request = offer.request { self.session?.requestGiven(request, to: epoch) }
+    if let request = offer.ticket?.request { self.session?.requestGiven(request, to: epoch) }
     guard offer.lane == numberedLane else { return offer.message }
-    return session.dialect.number(offer.message, as: offer.number ?? id.sequence)
+    return session.dialect.number(offer.message, as: offer.ticket?.number ?? id.sequence)
   }
 
   /// The peer has our messages up to that number.
   func acknowledged(through number: UInt64, on epoch: Epoch) {
     guard let lane = numberedLane else { return }
-    let isMeant = { (offer: Offer, sequence: UInt64) in (offer.number ?? sequence) <= number }
+    let isMeant = { (offer: Offer, sequence: UInt64) in (offer.ticket?.number ?? sequence) <= number
+    }
     guard let id = payloads.lastID(in: lane, while: isMeant) else { return }
     submit(.transport(epoch, .acknowledged(through: id)))
   }
@@ -62,7 +63,6 @@ extension Driver {
     requests[id] = completion
     ticket.request = id
     var offer = Offer(message: dialect.request(message, id: id), lane: lane)
-    offer.request = id
     offer.ticket = ticket
     offer.completion = { [self] result in
       switch result {

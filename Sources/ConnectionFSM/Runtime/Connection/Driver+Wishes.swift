@@ -58,7 +58,7 @@ extension Driver {
       return
     }
     if outbox?.lane == offer.lane { return keep(offer) }
-    if let key = offer.key, let id = keyed[LaneKey(lane: offer.lane, key: key)],
+    if let key = offer.ticket?.key, let id = keyed[LaneKey(lane: offer.lane, key: key)],
       replace(id, with: offer)
     {
       return
@@ -71,7 +71,7 @@ extension Driver {
     ticket.isCancelled = true
     if let id = ticket.id {
       submit(.cancel(id))
-    } else if let offer = outbox?.remove(ticket), let number = offer.number {
+    } else if let offer = outbox?.remove(ticket), let number = ticket.number {
       outbox?.outbox.forget(number)
       offer.completion?(.success(.cancelled))
     }
@@ -102,8 +102,10 @@ extension Driver {
     var offer = offer
     switch result {
     case .success(let number):
-      offer.number = number
-      if let ticket = offer.ticket, ticket.isCancelled {
+      let ticket = offer.ticket ?? SendTicket()
+      ticket.number = number
+      offer.ticket = ticket
+      if ticket.isCancelled {
         outbox?.outbox.forget(number)
         offer.completion?(.success(.cancelled))
         return
@@ -122,7 +124,7 @@ extension Driver {
 
   /// Gives the lane of the outbox what it has room for, in order.
   func offerKept() {
-    while let offer = outbox?.first, let number = offer.number,
+    while let offer = outbox?.first, let number = offer.ticket?.number,
       machine.hasRoom(for: UInt32(clamping: offer.message.bytes.count), in: offer.lane)
     {
       outbox?.removeFirst()

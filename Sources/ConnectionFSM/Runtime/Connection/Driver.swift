@@ -27,13 +27,16 @@ final class Driver: @unchecked Sendable {
   /// What callers ask for.
   let commands: Commands
   @exclusivity(unchecked) private var batch: [Command] = []
+  /// Commands are carried out, all at one instant: a clock costs as much as a transition.
   @exclusivity(unchecked) private var isInBatch = false
+  private var batchTime = Instant.origin
   /// The link that was told of more messages to follow at once.
   @exclusivity(unchecked) private var unflushed: Epoch?
 
   @exclusivity(unchecked) var desk: CredentialsDesk?
   @exclusivity(unchecked) var outbox: OutboxDesk?
   @exclusivity(unchecked) var session: Session?
+  let hasSession: Bool
   /// What the session wants, and the transition that runs puts off.
   @exclusivity(unchecked) private var actions: [SessionAction] = []
   /// The lane whose messages the session numbers.
@@ -49,6 +52,8 @@ final class Driver: @unchecked Sendable {
   let monitors: [any ConnectionMonitor]
   private let isWatched: Bool
   private var sequence: UInt64 = 0
+  /// The step that observers are to hear of.
+  private var record: TraceRecord?
   let observers = Observers()
   var isReleased = false
   private var closing: [() -> Void] = []
@@ -79,6 +84,7 @@ final class Driver: @unchecked Sendable {
     beat = attendants.beat
     desk = attendants.credentials.map { CredentialsDesk($0) }
     outbox = attendants.outbox.map { OutboxDesk($0.0, for: $0.1) }
+    hasSession = attendants.session != nil
     session = attendants.session.map { Session($0.dialect, $0.settings) }
     numberedLane =
       session == nil
@@ -112,6 +118,7 @@ extension Driver {
   func carryOutCommands() {
     commands.take(into: &batch)
     isInBatch = batch.count > 1
+    if isInBatch { batchTime = loop.now }
     for command in batch {
       switch command {
       case .offer(let offer): self.offer(offer)
@@ -149,7 +156,7 @@ extension Driver {
       case .taken(let id):
         isTaken = true
         offer.ticket?.id = id
-        if let key = offer.key { keyed[LaneKey(lane: offer.lane, key: key)] = id }
+        if let key = offer.ticket?.key { keyed[LaneKey(lane: offer.lane, key: key)] = id }
         payloads.insert(offer, for: id)
       case .rejected(let rejection):
         if let completion = offer.completion { owed.append((completion, .failure(rejection))) }
@@ -202,27 +209,36 @@ extension Driver {
   @inline(__always)
   private func transition(_ input: Input, _ disposed: (Disposition) -> Void) {
     isBusy = true
-    let phase = machine.phase
-    let epoch = machine.currentEpoch
-    var record: TraceRecord?
+    let before = machine.situation
+    let now = isInBatch ? batchTime : loop.now
     if isWatched {
-      sequence += 1
-      record = machine.handle(input, at: loop.now, into: &effects, recordingAs: sequence)
-      if let record { disposed(record.disposition) }
+      disposed(recordedHandle(input, at: now))
     } else {
-      disposed(machine.handle(input, at: loop.now, into: &effects))
+      disposed(machine.handle(input, at: now, into: &effects))
     }
-    for effect in effects { perform(effect) }
+    // By place: an iterator begins with a copy of the whole buffer.
+    for place in 0..<effects.count { perform(effects[place]) }
     if let asked = desk?.asks, !machine.waitsForCredentials(of: asked) { desk?.stopAsking() }
     rearm()
     isBusy = false
-    if let record { tell(record) }
+    if isWatched { tellRecord() }
     if !owed.isEmpty || owesClosing { settleDebts() }
-    let after = machine.phase
-    if after != phase || machine.currentEpoch != epoch { stateChanged(from: phase, to: after) }
+    let after = machine.situation
+    if after != before { stateChanged(from: before.phase, to: after.phase) }
   }
 
-  private func tell(_ record: TraceRecord) {
+  /// Apart: a record is large, and mostly there is none.
+  @inline(never)
+  private func recordedHandle(_ input: Input, at now: Instant) -> Disposition {
+    sequence += 1
+    let record = machine.handle(input, at: now, into: &effects, recordingAs: sequence)
+    self.record = record
+    return record.disposition
+  }
+
+  @inline(never)
+  private func tellRecord() {
+    guard let record = record.take() else { return }
     trace?(record)
     for monitor in monitors { monitor.connection(made: record, leaving: machine) }
   }
@@ -267,7 +283,7 @@ extension Driver {
 
   func rearm() {
     var next = machine.nextDeadline
-    if let session, let deadline = session.nextDeadline { next = min(next ?? .never, deadline) }
+    if hasSession, let deadline = session?.nextDeadline { next = min(next ?? .never, deadline) }
     guard let next else {
       if armedAt != nil { loop.arm(self, at: nil) }
       armedAt = nil
@@ -320,7 +336,7 @@ extension Driver {
   private func transmit(_ range: MessageRange, on epoch: Epoch) {
     payloads.forEach(in: range) { id, offer, isLast in
       let more = isInBatch || !isLast
-      if session == nil {
+      if !hasSession {
         transport.send(offer.message, id: id, on: epoch, more: more)
       } else {
         transport.send(worded(offer, id, on: epoch), id: id, on: epoch, more: more)
@@ -333,8 +349,10 @@ extension Driver {
 
   private func settle(_ range: MessageRange, _ outcome: Outcome) {
     payloads.removeAll(in: range) { id, offer in
-      if let key = offer.key { forget(key, of: id) }
-      if let number = offer.number, keepsMessage(offer, number, endedAs: outcome) { return }
+      if let ticket = offer.ticket {
+        if let key = ticket.key { forget(key, of: id) }
+        if let number = ticket.number, keepsMessage(offer, number, endedAs: outcome) { return }
+      }
       if let completion = offer.completion { owed.append((completion, .success(outcome))) }
     }
     if outbox?.isEmpty == false { deferred.append(.roomForKept) }

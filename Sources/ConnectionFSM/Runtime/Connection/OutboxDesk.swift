@@ -1,5 +1,6 @@
-/// Keeps the messages of a lane that has an outbox and waits outside of the machine: recovered ones,
-/// those for which the lane has no room, and those that a close has left. Confined to the loop.
+/// Keeps the messages of a lane that has an outbox and waits outside of the machine: recovered
+/// ones, those for which the lane has no room, and those that a close has left. Confined to the
+/// loop.
 struct OutboxDesk {
   let outbox: any Outbox
   let lane: LaneID
@@ -9,14 +10,17 @@ struct OutboxDesk {
   init(_ outbox: any Outbox, for lane: LaneID) {
     self.outbox = outbox
     self.lane = lane
-    kept = outbox.recovered.map { Offer(message: $0.message, lane: lane, number: $0.number) }
+    kept = outbox.recovered.map {
+      Offer(message: $0.message, lane: lane, ticket: SendTicket(number: $0.number))
+    }
   }
 
   var isEmpty: Bool { kept.isEmpty }
 
   /// Adds a message in its place.
   mutating func add(_ offer: Offer) {
-    let place = kept.lastIndex { ($0.number ?? 0) < (offer.number ?? 0) }.map { $0 + 1 } ?? 0
+    let place =
+      kept.lastIndex { ($0.ticket?.number ?? 0) < (offer.ticket?.number ?? 0) }.map { $0 + 1 } ?? 0
     kept.insert(offer, at: place)
   }
 

@@ -18,6 +18,11 @@ struct PayloadStore<Payload> {
   /// Calls the body with the live messages of a range, oldest first.
   func forEach(in range: MessageRange, _ body: (MessageID, Payload, _ isLast: Bool) -> Void) {
     let lane = lanes[Int(range.first.lane.rawValue)]
+    if range.first == range.last {
+      // Nearly always: a message that is sent at once.
+      if let payload = lane.payload(of: range.first.sequence) { body(range.first, payload, true) }
+      return
+    }
     var found: (id: MessageID, payload: Payload)?
     for place in lane.place(of: range.first.sequence)..<lane.count {
       let entry = lane[place]
@@ -86,6 +91,11 @@ private struct PayloadLane<Payload> {
       if self[middle].sequence < sequence { low = middle + 1 } else { high = middle }
     }
     return low
+  }
+
+  func payload(of sequence: UInt64) -> Payload? {
+    let place = place(of: sequence)
+    return place < count && self[place].sequence == sequence ? self[place].payload : nil
   }
 
   mutating func append(_ payload: Payload, sequence: UInt64) {

@@ -1,12 +1,14 @@
 import Synchronization
 
-/// The messages that wait for one consumer, between the loop that fills it and the task that empties
-/// it.
+/// The messages that wait for one consumer, between the loop that fills it and the task that
+/// empties it.
 final class MessageBuffer: Sendable {
   typealias Next = Result<Message?, MessagesError>
 
   fileprivate struct State {
-    var messages = FIFO<Entry>()
+    var messages = FIFO<Message>()
+    /// The keys of the messages, where they have any.
+    var keys = FIFO<String?>()
     /// Where the message of a key waits, counted from the first message ever.
     var places: [String: Int] = [:]
     /// How many messages have left the buffer at its head.
@@ -17,11 +19,6 @@ final class MessageBuffer: Sendable {
     // One, but for sequences that several tasks share.
     var waiting = FIFO<(id: Int, continuation: CheckedContinuation<Next, Never>)>()
     var lastWait = 0
-  }
-
-  fileprivate struct Entry {
-    var message: Message
-    let key: String?
   }
 
   private let limit: Int
@@ -60,7 +57,7 @@ extension MessageBuffer {
       if let waiting = state.waiting.popFirst() {
         return (waiting.continuation as CheckedContinuation<Next, Never>?, Answer.wantsMore)
       }
-      if state.end == nil { state.add(Entry(message: message, key: key), limit, policy) }
+      if state.end == nil { state.add(message, key, limit, policy) }
       if state.end != nil { return (nil, .hasLeft) }
       return (nil, state.isHolding ? .wantsToHold : .wantsMore)
     }
@@ -82,10 +79,10 @@ extension MessageBuffer {
 
 extension MessageBuffer.State {
   fileprivate mutating func add(
-    _ entry: MessageBuffer.Entry, _ limit: Int, _ policy: SlowConsumerPolicy
+    _ message: Message, _ key: String?, _ limit: Int, _ policy: SlowConsumerPolicy
   ) {
-    if let key = entry.key, let place = places[key] {
-      messages[place - left] = entry
+    if let key, let place = places[key] {
+      messages[place - left] = message
       missed.conflated += 1
       return
     }
@@ -100,17 +97,22 @@ extension MessageBuffer.State {
       // A full buffer means a lost message: say so instead of going on with a gap.
       if end != nil { return }
     }
-    if let key = entry.key { places[key] = left + messages.count }
-    messages.append(entry)
-    if case .suspendReading = policy, messages.count >= limit { isHolding = true }
+    switch policy {
+    case .disconnect, .dropOldest: break
+    case .suspendReading: if messages.count + 1 >= limit { isHolding = true }
+    case .conflate:
+      if let key { places[key] = left + messages.count }
+      keys.append(key)
+    }
+    messages.append(message)
   }
 
   @discardableResult
   fileprivate mutating func removeFirst() -> Message? {
-    guard let entry = messages.popFirst() else { return nil }
+    guard let message = messages.popFirst() else { return nil }
     left += 1
-    if let key = entry.key { places[key] = nil }
-    return entry.message
+    if let key = keys.popFirst(), let key { places[key] = nil }
+    return message
   }
 }
 

@@ -116,9 +116,9 @@ public struct SessionSettings: Sendable {
   /// How many it may send at once when it was quiet for long: 1 to 1,000,000. Default 5.
   public var burst: Int
   /// How long a subscription may go unconfirmed before it is asked for again. Default 5 s; nil
-  /// takes each for confirmed once it is sent, where the protocol has no such word, and asks for all
-  /// again when a session is resumed. As long, or 5 s where it is nil, a recovery may bring nothing
-  /// before the topic is subscribed to anew.
+  /// takes each for confirmed once it is sent, where the protocol has no such word, and asks for
+  /// all again when a session is resumed. As long, or 5 s where it is nil, a recovery may bring
+  /// nothing before the topic is subscribed to anew.
   public var confirmationTimeout: TimeSpan?
   /// How many numbers of the peer's messages are remembered above one that is missing, to drop what
   /// comes twice: 1 to 1,000,000. Then the missing one is given up. Default 1024.

@@ -13,6 +13,26 @@ extension Input {
   }
 }
 
+extension Cause {
+  /// Reads a cause as its `description` writes it.
+  /// - Throws: ``NotationError``, which names the part at fault.
+  init(notation text: String) throws(NotationError) {
+    var reader = NotationReader(text)
+    self = try reader.cause()
+    try reader.finish()
+  }
+}
+
+extension Path {
+  /// Reads a path as its `description` writes it.
+  /// - Throws: ``NotationError``, which names the part at fault.
+  init(notation text: String) throws(NotationError) {
+    var reader = NotationReader(text)
+    self = try reader.path()
+    try reader.finish()
+  }
+}
+
 /// Names, made when a trace is first read.
 private enum Names {
   static let lifecycles = NamedCases<Lifecycle>()
@@ -124,7 +144,7 @@ extension NotationReader {
     }
   }
 
-  private mutating func cause() throws(NotationError) -> Cause {
+  mutating func cause() throws(NotationError) -> Cause {
     switch try value("cause", of: Names.kinds) {
     case .closedByUser: return .closedByUser
     case .replaced: return .replaced
@@ -175,7 +195,7 @@ extension NotationReader {
     return detail
   }
 
-  private mutating func path() throws(NotationError) -> Path {
+  mutating func path() throws(NotationError) -> Path {
     var path = Path(try value("path status", of: Names.statuses))
     if take(" if") { path.interface = try number("the interface", in: 1 ... .max) }
     path.isExpensive = take(" expensive")

@@ -9,21 +9,55 @@
 /// var replay = try Replay(header)
 /// for line in lines { statistics.add(try replay.next(line)) }
 /// ```
+///
+/// A recording in several parts goes on with ``goOn(with:)`` between them.
 public struct Replay: Sendable {
   /// The version of the package that recorded the run, where it is not this one.
   public let otherVersion: String?
 
-  private var machine: Machine
+  /// The machine after the step that was replayed last.
+  public private(set) var machine: Machine
+
   private var effects = Effects()
   private var causality = Causality()
-  private var sequence: UInt64 = 0
+  /// The step that was replayed last.
+  private var sequence: UInt64
+  private var beginsWithRun: Bool
 
   /// Makes one for a trace that begins with this header.
-  /// - Throws: ``ReplayError/unknownFormat(_:)``.
+  /// - Throws: ``ReplayError/unknownFormat(_:)``, ``ReplayError/impossibleStart(_:)``.
   public init(_ header: TraceHeader) throws(ReplayError) {
-    guard header.format == TraceHeader.currentFormat else { throw .unknownFormat(header.format) }
     otherVersion = header.package == packageVersion ? nil : header.package
-    machine = Machine(policy: header.policy, seed: header.seed)
+    machine = try Self.machine(of: header)
+    sequence = header.start?.after ?? 0
+    beginsWithRun = header.start == nil
+  }
+
+  private static func machine(of header: TraceHeader) throws(ReplayError) -> Machine {
+    guard header.format == TraceHeader.currentFormat else { throw .unknownFormat(header.format) }
+    guard let start = header.start else { return Machine(policy: header.policy, seed: header.seed) }
+    do throws(SnapshotError) {
+      return try Machine(restoring: start.machine, policy: header.policy)
+    } catch {
+      throw .impossibleStart(error)
+    }
+  }
+
+  /// Goes on with the next part of the same recording. If no step is missing between the two, the
+  /// part must begin with just the machine that this replay has come to.
+  /// - Returns: How many steps are missing between the parts.
+  /// - Throws: ``ReplayError``; the replay is over then.
+  public mutating func goOn(with header: TraceHeader) throws(ReplayError) -> UInt64 {
+    let machine = try Self.machine(of: header)
+    let after = header.start?.after ?? 0
+    guard after >= sequence else { throw .partOutOfOrder(after: after, expected: sequence) }
+    let missing = after - sequence
+    if missing == 0, machine != self.machine { throw .otherMachine(after: sequence) }
+    self.machine = machine
+    sequence = after
+    causality = Causality()
+    beginsWithRun = false
+    return missing
   }
 
   /// Replays the next line of the trace.
@@ -31,9 +65,10 @@ public struct Replay: Sendable {
   /// - Throws: ``ReplayError``: the first difference, or why the line cannot be replayed. The
   ///   replay is over then: whatever followed would differ for that reason.
   public mutating func next(_ line: TraceLine) throws(ReplayError) -> TraceRecord {
+    guard sequence < .max else { throw .lineMissing(expected: sequence, found: line.sequence) }
     let expected = sequence + 1
     guard line.sequence == expected else {
-      if sequence == 0 { throw .beginsLater(first: line.sequence) }
+      if beginsWithRun, sequence == 0 { throw .beginsLater(first: line.sequence) }
       throw .lineMissing(expected: expected, found: line.sequence)
     }
     let record = try feed(line)
@@ -67,6 +102,12 @@ public enum ReplayError: Error, Sendable {
   case unknownFormat(Int)
   /// The trace begins in the middle of a run: what the machine was then is not in it.
   case beginsLater(first: UInt64)
+  /// The trace says that it begins with a machine which cannot be.
+  case impossibleStart(SnapshotError)
+  /// A part of a recording begins before the end of the part that was replayed before it.
+  case partOutOfOrder(after: UInt64, expected: UInt64)
+  /// A part of a recording begins with another machine than the part before it led to.
+  case otherMachine(after: UInt64)
   /// Steps are missing, twice there, or out of order.
   case lineMissing(expected: UInt64, found: UInt64)
   /// What happened cannot be read.
@@ -85,9 +126,15 @@ extension ReplayError: CustomStringConvertible {
     case .unknownFormat(let format):
       "format \(format) is not the one that this release reads, \(TraceHeader.currentFormat)"
     case .beginsLater(let first):
-      "begins with step \(first): only a recording from step 1 on replays, since what the machine "
-        + "was at a later step is in no trace; join the parts of the recording before this one "
-        + "with it"
+      "begins with step \(first), and its header does not say what the machine was before that: "
+        + "it replays from step 1 on only; join the parts of the recording before this one with it"
+    case .impossibleStart(let error): "start: \(error)"
+    case .partOutOfOrder(let after, let expected):
+      "begins after step \(after), and the part before it ends with step \(expected): give the "
+        + "parts of one recording in their order"
+    case .otherMachine(let sequence):
+      "begins with another machine than the part before it led to with step \(sequence): they are "
+        + "of two recordings, or one of them was changed"
     case .lineMissing(let expected, let found):
       "is step \(found) where step \(expected) must be: lines are missing or changed"
     case .unreadableInput(_, let error): "input: \(error)"

@@ -72,6 +72,18 @@ public struct Statistics: Equatable, Sendable {
   /// Makes statistics of nothing.
   public init() {}
 
+  /// Makes statistics of a run that is under way, from here on. Its messages live, and if it is
+  /// open, it begins to be.
+  public init(of machine: Machine) {
+    end = machine.now
+    phase = machine.phase
+    if phase == .open { open.begin() }
+    for lane in machine.queue.kept {
+      for entry in lane.entries { messages.take(entry.id) }
+    }
+    highWater = messages.count
+  }
+
   /// Messages that live: waiting and in flight.
   public var pending: Int { messages.count }
 
@@ -99,7 +111,6 @@ public struct Statistics: Equatable, Sendable {
 extension Statistics {
   /// The time since the last step, in the phase it led to.
   private mutating func pass(until record: TraceRecord) {
-    guard steps > 0 else { return }
     let span = record.instant - end
     open.pass(span)
     if record.from != .suspended { outages.pass(span) }
@@ -213,7 +224,8 @@ extension Effect {
 }
 
 extension Cause {
-  fileprivate var isWished: Bool {
+  /// Whether nothing went wrong.
+  var isWished: Bool {
     self == .closedByUser || self == .replaced || self == .suspended
   }
 }

@@ -12,16 +12,44 @@ public struct TraceHeader: Codable, Equatable, Sendable {
   public let package: String
   /// The knobs.
   public let policy: Policy
-  /// What the machine's waits were drawn from.
+  /// What the machine's waits were drawn from, from the first step of the trace on.
   public let seed: UInt64
+  /// What the machine was before the first step; nil where nothing had happened to it.
+  public let start: TraceStart?
 
-  /// Makes the header of a trace.
+  /// Makes the header of a trace that begins with the first step of a run.
   public init(policy: Policy, seed: UInt64) {
     format = Self.currentFormat
     package = packageVersion
     self.policy = policy
     self.seed = seed
+    start = nil
   }
+
+  /// Makes the header of a trace that begins with a machine as it is.
+  /// - Parameters:
+  ///   - machine: What the machine was before the first step of the trace.
+  ///   - sequence: The step that left it so; 0 where nothing had happened.
+  ///   - missing: How many steps before that one, itself included, were not recorded.
+  public init(startingWith machine: Machine, after sequence: UInt64, missing: UInt64) {
+    format = Self.currentFormat
+    package = packageVersion
+    policy = machine.policy
+    seed = machine.random.state
+    start = TraceStart(
+      after: sequence, missing: missing > 0 ? missing : nil, machine: MachineSnapshot(machine))
+  }
+}
+
+/// Where a trace begins that is a part of a recording.
+public struct TraceStart: Codable, Equatable, Sendable {
+  /// The step before the first one of the trace; 0 where the trace begins with the run.
+  public let after: UInt64
+  /// How many steps up to that one were not recorded, since whoever wrote them fell behind; nil
+  /// where none are missing.
+  public let missing: UInt64?
+  /// What the machine was before the first step of the trace.
+  public let machine: MachineSnapshot
 }
 
 /// One line of a trace for programs: a ``TraceRecord`` in the package's notation, one JSON object a
@@ -31,7 +59,8 @@ public struct TraceLine: Codable, Equatable, Sendable {
   public let sequence: UInt64
   /// Nanoseconds since the driver's origin.
   public let instant: Int64
-  /// The earlier step that led to this one, as ``Causality`` finds it; nil where it begins a chain.
+  /// The earlier step that led to this one, as ``Causality`` finds it in this trace; nil where it
+  /// begins a chain.
   public let parent: UInt64?
   /// The attempt that the step is about.
   public let epoch: UInt64?
