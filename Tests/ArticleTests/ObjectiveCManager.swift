@@ -7,18 +7,18 @@
   import Transports
 
   /// What Objective-C sees: an object with a delegate, and a notification.
-  @objc public protocol ConnectionManagerDelegate: NSObjectProtocol {
+  @objc protocol ConnectionManagerDelegate: NSObjectProtocol {
     @objc optional func connectionManagerDidReceive(_ text: String)
     @objc optional func connectionManagerDidChange(to phase: String)
   }
 
   @MainActor
-  @objc public final class ConnectionManager: NSObject {
-    @objc public static let phaseDidChange = Notification.Name("ConnectionManagerPhaseDidChange")
-    @objc public weak var delegate: (any ConnectionManagerDelegate)?
+  @objc final class ConnectionManager: NSObject {
+    @objc static let phaseDidChange = Notification.Name("ConnectionManagerPhaseDidChange")
+    @objc weak var delegate: (any ConnectionManagerDelegate)?
     private let connection: Connection
 
-    @objc public init(address: String) throws {
+    @objc init(address: String) throws {
       connection = try Connection(.webSocket(address), policy: Policy())
       super.init()
       connection.onMessage { [weak self] message in
@@ -30,10 +30,10 @@
       }
     }
 
-    @objc public func connect() { connection.connect() }
+    @objc func connect() { connection.connect() }
 
     /// The completion is told how it ended: `written`, `expired`, `inDoubt`, or why it was refused.
-    @objc public func send(
+    @objc func send(
       _ text: String, completion: (@MainActor @Sendable (String) -> Void)? = nil
     ) {
       connection.post(Message(text)) { result in
@@ -46,7 +46,7 @@
       }
     }
 
-    @objc public func close(_ completion: (@MainActor @Sendable () -> Void)? = nil) {
+    @objc func close(_ completion: (@MainActor @Sendable () -> Void)? = nil) {
       Task {
         await connection.close()
         completion?()
