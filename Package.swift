@@ -64,6 +64,18 @@ let package = Package(
     .executableTarget(
       name: "outbox-crash", dependencies: ["ConnectionFSM", "Transports"],
       path: "Conformance/OutboxCrash", swiftSettings: strict),
+    .executableTarget(
+      name: "chat-example", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Examples/Chat", swiftSettings: strict),
+    .executableTarget(
+      name: "ticker-example", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Examples/Ticker", swiftSettings: strict),
+    .executableTarget(
+      name: "sleeper-example", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Examples/Sleeper", swiftSettings: strict),
+    .executableTarget(
+      name: "mqtt-example", dependencies: ["ConnectionFSM", "Transports"],
+      path: "Examples/MQTT", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     .testTarget(
@@ -85,6 +97,12 @@ let package = Package(
     .testTarget(
       name: "ArticleTests", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
       packageAccess: false, swiftSettings: strict),
+    .testTarget(
+      name: "ExampleTests",
+      dependencies: [
+        "chat-example", "ticker-example", "sleeper-example", "mqtt-example", "ConnectionFSM",
+        "NetSim", "Transports",
+      ], swiftSettings: strict),
     .testTarget(name: "TidyTests", swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

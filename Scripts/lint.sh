@@ -3,6 +3,6 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-echo "lint: swift format lint --strict on Sources, Tests, Benchmarks, Conformance, Fuzzing and Package.swift"
-swift format lint --strict --recursive --parallel Sources Tests Benchmarks Conformance Fuzzing \
+echo "lint: swift format lint --strict on Sources, Tests, Benchmarks, Conformance, Examples, Fuzzing and Package.swift"
+swift format lint --strict --recursive --parallel Sources Tests Benchmarks Conformance Examples Fuzzing \
   Package.swift

@@ -41,7 +41,8 @@ enum Repository {
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
   private static let folders = [
-    ".ci", ".github", "Benchmarks", "Conformance", "Fuzzing", "Scripts", "Sources", "Tests",
+    ".ci", ".github", "Benchmarks", "Conformance", "Examples", "Fuzzing", "Scripts", "Sources",
+    "Tests",
   ]
   private static let endings: Set<String> = [
     "c", "h", "json", "jsonl", "md", "modulemap", "sh", "swift", "txt", "yml",
