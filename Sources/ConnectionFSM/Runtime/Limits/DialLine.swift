@@ -1,8 +1,8 @@
 /// Who may dial, and when: a line, first come first served, before a bucket of tokens. A dial that
 /// is withdrawn leaves the line and takes no token.
 ///
-/// A hole stays in the line until those before it have left. Since no dial waits for longer than its
-/// connect deadline, memory is bounded by how many join in that time.
+/// A hole stays in the line until those before it have left. Since no dial waits for longer than
+/// its connect deadline, memory is bounded by how many join in that time.
 package struct DialLine<Waiter> {
   private var bucket: TokenBucket
   private var places = FIFO<Waiter?>()
