@@ -80,9 +80,9 @@ bug not-counted F50 Session+Topics.swift \
 bug nothing-cancels-out F50 SessionLink.swift 'if isWanted {
       toUnsubscribe.remove(topic)' 'if isWanted {'
 bug batch-too-large F50 SessionLink.swift 'toSubscribe.popFirst(limit)' 'toSubscribe.popFirst(limit + 1)'
-bug burst-too-large F50 TokenBucket.swift \
+bug burst-too-large F50 ../Limits/TokenBucket.swift \
   'fullAt - now <= reach' 'fullAt - now <= TimeSpan(nanoseconds: reach.nanoseconds + interval.nanoseconds)'
-bug tokens-saved-for-ever F50 TokenBucket.swift \
+bug tokens-saved-for-ever F50 ../Limits/TokenBucket.swift \
   'fullAt = max(fullAt, now) + interval' 'fullAt = (fullAt == .longAgo ? now : fullAt) + interval'
 bug bucket-without-deadline F50 Session.swift \
   'if nextErrand != nil { next = min(next, bucket.nextTokenAt) }' ''

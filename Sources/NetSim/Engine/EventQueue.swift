@@ -57,7 +57,10 @@ package struct EventQueue<Event: Sendable>: Sendable {
   package mutating func next() -> (instant: Instant, actor: UInt32, event: Event)? {
     guard let first = soon.removeFirst() else { return nil }
     // At once, so that the next instant is always that of the heap.
-    if soon.isEmpty, later.count > 0 { refill() }
+    if soon.isEmpty {
+      // What comes then is the next, however late it is.
+      if later.count > 0 { refill() } else { soonThrough = .max }
+    }
     return (Instant(nanoseconds: first.instant), first.actor, first.event)
   }
 

@@ -37,8 +37,8 @@ struct ConnectCommand: Command {
 
   /// The options of what is spoken and of the way there that have a value.
   private static let valued = [
-    "--lane", "--heartbeat", "--xor", "--name", "--header", "--protocol", "--redirects", "--ca",
-    "--pin", "--cert", "--server-name", "--proxy",
+    "--lane", "--ping", "--heartbeat", "--xor", "--name", "--header", "--protocol", "--redirects",
+    "--ca", "--pin", "--cert", "--server-name", "--proxy",
   ]
 
   func run() async throws(Failure) {
@@ -74,7 +74,7 @@ struct ConnectCommand: Command {
       Console.print("Type lines for \(address); Ctrl-D closes politely, Ctrl-C too.\n")
     }
     TraceWriter(format).begin(policy: preset.policy, seed: seed)
-    let signals = session.catchInterrupts()
+    let signals = SignalSource([SIGINT, SIGTERM], on: loop) { _ in session.tell(.interrupted) }
     let arrivals = show(connection.messages(bufferingUpTo: 1 << 16), on: loop, session)
     connection.connect(to: endpoint)
     session.readInput(as: input, into: connection, lane: lane, beforeOpen: beforeOpen)
@@ -149,6 +149,9 @@ extension ArgumentList {
   /// Objects to options that mean nothing for what is spoken at this address, or on the way there.
   fileprivate func refuseIdleOptions(at address: PeerAddress) throws(Failure) {
     try refuse(["--lane"], unless: address.speech == .echo, isFor: "tcp, tls and unix")
+    try refuse(
+      ["--ping"], unless: address.speech == .echo || address.isWebSocket,
+      isFor: "tcp, tls, unix, ws and wss")
     try refuse(["--heartbeat"], unless: address.speech == .line, isFor: "line")
     try refuse(["--xor", "--gzip", "--legacy"], unless: address.speech == .wg, isFor: "wg")
     try refuse(["--name", "--bare"], unless: address.speech == .chat, isFor: "chat")

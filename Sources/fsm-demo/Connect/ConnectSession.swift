@@ -145,15 +145,4 @@ extension ConnectSession {
     }
     if isLast { mailbox.yield(.everyMessageEnded) }
   }
-
-  /// Hears SIGINT and SIGTERM instead of dying of them.
-  func catchInterrupts() -> [any DispatchSourceSignal] {
-    [SIGINT, SIGTERM].map { number in
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler { [self] in mailbox.yield(.interrupted) }
-      source.resume()
-      return source
-    }
-  }
 }

@@ -25,7 +25,8 @@ enum Manner {
     do {
       switch speech {
       case .echo, .raw:
-        self = .echo(try Self.echo(), try arguments.choice(of: "--lane") ?? .atLeastOnce)
+        let policy = try Self.echo(pingingAfter: Self.silence(&arguments))
+        self = .echo(policy, try arguments.choice(of: "--lane") ?? .atLeastOnce)
       case .line:
         let interval: Int64 = try arguments.number(of: "--heartbeat", in: 1...86_400) ?? 30
         self = .line(try .lineHeartbeat(interval: .seconds(interval)))
@@ -65,24 +66,37 @@ enum Manner {
       compression: arguments.flag("--compress") ? try WebSocketCompression() : nil,
       redirectLimit: redirects ?? 0, notice: notice)
     // Nothing acknowledges a message, so that one is never sent twice.
-    let policy = try policy(lanes: [ConnectionFSM.Lane(.atMostOnce, timeToLive: nil)])
+    let policy = try policy(
+      pingingAfter: silence(&arguments), lanes: [ConnectionFSM.Lane(.atMostOnce, timeToLive: nil)])
     return Preset(policy: policy, framing: WebSocketEngine(options))
   }
 
-  private static func policy(lanes: [ConnectionFSM.Lane]) throws -> Policy {
+  /// After how many seconds of silence the peer is asked for a sign of life.
+  private static func silence(_ arguments: inout ArgumentList) throws -> Int64 {
+    try arguments.number(of: "--ping", in: 1...86_400) ?? 15
+  }
+
+  private static func policy(
+    pingingAfter silence: Int64, lanes: [ConnectionFSM.Lane]
+  ) throws -> Policy {
     try Policy(
       connectDeadline: .seconds(5), closeDeadline: .seconds(3),
       backoff: Backoff(
         first: .seconds(1), base: .seconds(1), cap: .seconds(10), stability: .seconds(5)),
       minimumDialSpacing: .milliseconds(500),
-      heartbeat: Heartbeat(interval: .seconds(15), timeout: .seconds(5)), lanes: lanes)
+      heartbeat: Heartbeat(interval: .seconds(silence), timeout: .seconds(min(silence, 5))),
+      lanes: lanes)
   }
 
-  private static func echo() throws -> Preset<DelimiterFraming> {
-    let policy = try policy(lanes: [
-      ConnectionFSM.Lane(.atMostOnce, timeToLive: nil),
-      ConnectionFSM.Lane(.atLeastOnce, timeToLive: nil),
-    ])
+  private static func echo(
+    pingingAfter silence: Int64
+  ) throws -> Preset<DelimiterFraming> {
+    let policy = try policy(
+      pingingAfter: silence,
+      lanes: [
+        ConnectionFSM.Lane(.atMostOnce, timeToLive: nil),
+        ConnectionFSM.Lane(.atLeastOnce, timeToLive: nil),
+      ])
     let framing = try DelimiterFraming(
       delimiter: .lf, maximumLength: ConnectSession.lineLengthLimit, acknowledgement: .echo,
       pingLine: Array("ping".utf8))

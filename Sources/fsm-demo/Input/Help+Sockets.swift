@@ -63,6 +63,7 @@ extension Help {
       unix:///PATH     After 15 s of silence the line “ping” asks for a sign of life.
         --lane at-least-once   send again after a loss until it is acknowledged (default)
         --lane at-most-once    send once: written once the system took it, or in doubt
+        --ping S               ask after so many seconds of silence instead
       line://HOST:PORT lines that end with CRLF; back at once when the server drops
         --heartbeat S          the line “longConnect” each so many seconds (default 30)
       wg://HOST:PORT   JSON objects or arrays, one a line, in frames with a 7-byte header
@@ -75,6 +76,7 @@ extension Help {
         --protocol NAME        offer this subprotocol; several times, the preferred one first
         --compress             offer compression (permessage-deflate)
         --header 'NAME: VALUE' a field of the request, such as Authorization; several times
+        --ping S               ask after so many seconds of silence instead
         --redirects N          follow up to N redirections, 0 to 20 (default 0)
 
       --tls                  TLS for line, wg and chat

@@ -30,6 +30,13 @@ final class ManualLoop: EventLoop {
   /// Refuses everything from now on.
   func stop() { state.withLock { $0.hasStopped = true } }
 
+  /// Lets go of all that is armed, as a loop does that has stopped.
+  func forgetDeadlines() {
+    let handlers = deadlines
+    deadlines = []
+    withExtendedLifetime(handlers) {}
+  }
+
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     execute { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }

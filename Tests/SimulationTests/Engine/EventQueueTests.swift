@@ -101,6 +101,17 @@ struct EventQueueTests {
     #expect(nothing == nil && queue.count == 0)
   }
 
+  @Test("what is scheduled when more than a heap of one instant was taken out is the next")
+  func afterOneInstant() {
+    var queue = EventQueue<Int>()
+    for event in 0..<1000 { queue.schedule(event, at: Instant(nanoseconds: 5), by: 0) }
+    while queue.pop() != nil {}
+    queue.schedule(1000, at: Instant(nanoseconds: 6), by: 0)
+    #expect(queue.nextInstant == Instant(nanoseconds: 6))
+    let next = queue.pop()
+    #expect(next?.event == 1000 && queue.count == 0)
+  }
+
   @Test("a copy of a queue goes its own way")
   func copies() {
     var queue = EventQueue<Int>()
