@@ -23,8 +23,8 @@ import Synchronization
 /// go of, the signal does again what it did before. Several may hear the same one.
 ///
 /// There is none for SIGCONT, as nothing has to be done about it. A process that was stopped finds
-/// its deadlines late, and a late deadline is not evidence: what has arrived is read first, then the
-/// peer of a silent link is asked once, with fresh time for its answer.
+/// its deadlines late, and a late deadline is not evidence: what has arrived is read first, then
+/// the peer of a silent link is asked once, with fresh time for its answer.
 public final class SignalSource: Sendable {
   // Touched when it is made and in its deinit; and Dispatch's objects may be used from anywhere.
   private nonisolated(unsafe) let sources: [any DispatchSourceSignal]

@@ -112,8 +112,8 @@ struct DialLineTests {
 enum DialWindow {
   /// Whether from any dial to any later one there are at most burst + (time between) / interval.
   static func isKept(by dials: [Int64], burst: Int, interval: Int64) -> Bool {
-    // From dial i to dial j there are j - i + 1: the promise is that j · interval - t(j) rises by at
-    // most (burst - 1) · interval above the least before it.
+    // From dial i to dial j there are j - i + 1: the promise is that j · interval - t(j) rises by
+    // at most (burst - 1) · interval above the least before it.
     var least = Int64.max
     for (number, dial) in dials.enumerated() {
       let lead = Int64(number) * interval - dial

@@ -134,6 +134,67 @@ struct ConnectionOutboxTests {
     #expect(outbox.texts == [])
   }
 
+  @Test("F57: what is in doubt when a close ends goes out again, also if a connect came between")
+  func connectDuringClose() throws {
+    let outbox = MemoryOutbox()
+    let rig = try rig(outbox)
+    rig.open()
+    rig.post("given", in: 1)
+    let connection = rig.connection
+    Task(executorPreference: rig.loop) { await connection.close() }
+    rig.loop.settle()
+    rig.connect()
+    rig.transport.report(.closed(nil), on: 1)
+    #expect(rig.log.all == [])
+    #expect(outbox.texts == ["given"])
+    rig.loop.advance(by: .seconds(2))
+    rig.transport.report(.opened, on: 2)
+    #expect(rig.transport.orders.last == "send #2 given")
+    rig.transport.report(.acknowledged(through: rig.transport.sent.last!), on: 2)
+    #expect(rig.log.all == ["given acknowledged"])
+    #expect(outbox.texts == [])
+  }
+
+  @Test("F52, F57: the answer to a request of an earlier process answers none of this one")
+  func earlierRequest() throws {
+    let outbox = MemoryOutbox()
+    let (loop, log) = (ManualLoop(), Log())
+    var ids: [Substring] = []
+    for (seed, text) in [(1, "old"), (2, "new")] as [(UInt64, String)] {
+      let kept = outbox.texts.enumerated().map {
+        KeptMessage(number: UInt64($0.offset + 1), message: Message($0.element))
+      }
+      let second = text == "old" ? outbox : MemoryOutbox(kept)
+      let transport = ScriptedTransport(loop)
+      let connection = try Connection(
+        transport, policy: plainPolicy(sessionDeadline: .seconds(5)), seed: seed,
+        session: WordsDialect(), outbox: (second, lane: durable))
+      let asker = Task(executorPreference: loop) {
+        do throws(RequestError) {
+          log.add(try await connection.request(Message(text), in: durable).text)
+        } catch { log.add("\(text) \(error)") }
+      }
+      loop.settle()
+      guard text == "new" else {
+        loop.advance(by: .seconds(10))
+        #expect(outbox.texts.count == 1)
+        continue
+      }
+      connection.connect(to: home)
+      loop.settle()
+      transport.report(.opened, on: 1)
+      transport.receive("accepted token", on: 1)
+      ids = transport.orders.suffix(2).map { $0.split(separator: " ")[3] }
+      #expect(ids[0] != ids[1])
+      transport.receive("answer \(ids[0]) old", on: 1)
+      transport.receive("answer \(ids[1]) new", on: 1)
+      loop.settle()
+      asker.cancel()
+      loop.settle()
+    }
+    #expect(log.all == ["old timedOut", "answer \(ids[1]) new"])
+  }
+
   @Test(
     "F58: when the connection is released whoever waits hears in doubt, and the outbox keeps it")
   func release() throws {

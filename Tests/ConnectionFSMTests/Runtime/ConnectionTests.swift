@@ -329,6 +329,29 @@ struct ConnectionLifetimeTests {
       log.all == ["b cancelled", "a inDoubt", "states finished"])
   }
 
+  @Test("F58: a deadline that a release leaves behind keeps no timer, and with it nothing else")
+  func releaseWithDeadline() throws {
+    let loop = ManualLoop()
+    let log = Log()
+    do {
+      let policy = try Policy(
+        heartbeat: nil, path: PathPolicy(debounce: .seconds(2)), lanes: [Lane(.atMostOnce)])
+      let connection = try Connection(ScriptedTransport(loop), policy: policy, seed: 1) {
+        log.add("\($0.input)")
+      }
+      for interface in 1...2 as ClosedRange<UInt16> {
+        connection.pathChanged(to: Path(.up, interface: interface))
+      }
+      loop.settle()
+      #expect(loop.armed == 1)
+    }
+    loop.settle()
+    #expect(loop.armed == 0)
+    let steps = log.all.count
+    loop.advance(by: .seconds(10))
+    #expect(log.all.count == steps)
+  }
+
   @Test("F02: close returns when the peer has answered")
   func closeReturns() throws {
     let rig = try ConnectionRig(policy: plainPolicy())

@@ -1,7 +1,7 @@
 import ConnectionFSM
 
-/// A small life of a connection on a loop that is stepped by hand, into which something is thrown at
-/// any point, and the books of what must hold of it.
+/// A small life of a connection on a loop that is stepped by hand, into which something is thrown
+/// at any point, and the books of what must hold of it.
 ///
 /// Unchecked: a test's own thread does everything.
 final class ScheduleWorld: @unchecked Sendable {
@@ -174,8 +174,8 @@ extension ScheduleWorld {
   }
 }
 
-/// A network whose first dial fails, and a peer that speaks ``WordsDialect`` and lets go of a link by
-/// which it is told to drop it. Everything it does is a piece of work of its own.
+/// A network whose first dial fails, and a peer that speaks ``WordsDialect`` and lets go of a link
+/// by which it is told to drop it. Everything it does is a piece of work of its own.
 ///
 /// Unchecked: a test's own thread does everything.
 private final class PlayedTransport: Transport, @unchecked Sendable {

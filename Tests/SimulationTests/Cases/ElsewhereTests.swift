@@ -10,8 +10,8 @@ enum Elsewhere: String, CaseIterable {
   case sockets
 }
 
-/// The cases that no scenario of the machine can decide: each names where it belongs, and why. Their
-/// tests have the id in their names, beside what they test.
+/// The cases that no scenario of the machine can decide: each names where it belongs, and why.
+/// Their tests have the id in their names, beside what they test.
 let casesDecidedElsewhere: [(id: String, where: Elsewhere, reason: String)] = [
   ("RC123", .runtime, "an observer throws; the machine has no observers, only records"),
   ("RC138", .session, "which topics are wanted is the session's; the machine knows no topic"),

@@ -137,7 +137,7 @@ extension RealSockets {
     }
 
     @Test(
-      "F58, I18: released at any moment, with consumers, topics, requests, monitors: nothing is left",
+      "F58, I18: released at any moment, with all that a connection can have: nothing is left",
       arguments: Moment.allCases)
     func released(_ moment: Moment) async throws {
       let (before, timers) = (Holdings(), ProcessCounts.timers)

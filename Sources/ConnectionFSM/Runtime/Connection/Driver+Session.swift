@@ -22,6 +22,51 @@ extension Driver {
   }
 }
 
+// MARK: What it decides
+
+extension Driver {
+  /// Lets the session decide, and does what it wants; behind the transition, if one is running.
+  func withSession(_ body: (inout Session, Instant, inout [SessionAction]) -> Void) {
+    guard session != nil else { return }
+    body(&session!, loop.now, &actions)  // There is one, as the line above has seen.
+    if !isBusy { carryOutActions() }
+  }
+
+  func carryOutActions() {
+    guard !actions.isEmpty, !isBusy else { return }
+    while !actions.isEmpty {
+      let wanted = actions
+      actions.removeAll(keepingCapacity: true)
+      for action in wanted { carryOut(action) }
+    }
+    rearm()
+  }
+
+  private func carryOut(_ action: SessionAction) {
+    switch action {
+    case .send(let epoch, let message): say(message, on: epoch)
+    case .report(let epoch, let event): transition(.session(epoch, event)) { _ in }
+    case .deliver(let message, let topic): hand(message, of: topic)
+    case .acknowledged(let epoch, let number): acknowledged(through: number, on: epoch)
+    case .answered(let id, let message): answer(id, .success(message))
+    case .requestFailed(let id, .timedOut): answer(id, .failure(.timedOut))
+    case .requestFailed(let id, .linkLost): answer(id, .failure(.linkLost))
+    case .topicRefused(let topic, let reason):
+      changingHolds { observers.refuse(topic, because: reason) }
+    }
+  }
+
+  private func say(_ message: Message, on epoch: Epoch) {
+    guard transport.admits(message) else {
+      transport.abort(epoch)
+      return transition(.transport(epoch, .failed(.protocolError))) { _ in }
+    }
+    isBusy = true
+    transport.send(message, id: nil, on: epoch, more: false)
+    isBusy = false
+  }
+}
+
 // MARK: Topics
 
 extension Driver {

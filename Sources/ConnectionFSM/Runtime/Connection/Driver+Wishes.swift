@@ -30,6 +30,12 @@ extension Driver {
     whenClosed(completion)
   }
 
+  /// Replaces the policy; the door has seen to it that the lanes are the same.
+  func adopt(_ policy: Policy) {
+    guard (try? machine.take(policy)) != nil else { return }
+    submit(.policyReplaced)
+  }
+
   /// Lets go of everything at once: the connection is being released.
   func shutDown() {
     isReleased = true
@@ -136,7 +142,9 @@ extension Driver {
   /// Decides what an end means to the outbox.
   /// - Returns: True if the message has not ended: it waits for the next connect.
   func keepsMessage(_ offer: Offer, _ number: UInt64, endedAs outcome: Outcome) -> Bool {
-    let isOver = machine.phase == .closing || machine.phase == .closed
+    // Also where a connect has followed the close, and the next dial comes with its end.
+    let isOver =
+      phaseBefore == .closing || machine.phase == .closing || machine.phase == .closed
     if isOver, outcome == .inDoubt || outcome == .cancelled && offer.ticket?.isCancelled != true {
       offer.ticket?.id = nil
       outbox?.add(offer)

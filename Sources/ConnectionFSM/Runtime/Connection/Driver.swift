@@ -38,7 +38,7 @@ final class Driver: @unchecked Sendable {
   @exclusivity(unchecked) var session: Session?
   let hasSession: Bool
   /// What the session wants, and the transition that runs puts off.
-  @exclusivity(unchecked) private var actions: [SessionAction] = []
+  @exclusivity(unchecked) var actions: [SessionAction] = []
   /// The lane whose messages the session numbers.
   let numberedLane: LaneID?
   /// Who waits for the answer to a request.
@@ -56,6 +56,8 @@ final class Driver: @unchecked Sendable {
   private var record: TraceRecord?
   let observers = Observers()
   var isReleased = false
+  /// What the running transition has found.
+  @exclusivity(unchecked) private(set) var phaseBefore = Phase.idle
   private var closing: [() -> Void] = []
   /// What the running transition owes to senders, in order.
   @exclusivity(unchecked) private var owed: [(Offer.Completion, Result<Outcome, Rejection>)] = []
@@ -85,7 +87,12 @@ final class Driver: @unchecked Sendable {
     desk = attendants.credentials.map { CredentialsDesk($0) }
     outbox = attendants.outbox.map { OutboxDesk($0.0, for: $0.1) }
     hasSession = attendants.session != nil
-    session = attendants.session.map { Session($0.dialect, $0.settings) }
+    // An earlier process may have left requests in the outbox, and their answers will come: the ids
+    // of this one begin far from theirs. 52 bits, which every JSON can carry.
+    let firstRequest = attendants.outbox == nil ? 1 : Self.mixed(seed) >> 12
+    session = attendants.session.map {
+      Session($0.dialect, $0.settings, firstRequest: firstRequest)
+    }
     numberedLane =
       session == nil
       ? nil
@@ -95,20 +102,16 @@ final class Driver: @unchecked Sendable {
     isWatched = trace != nil || !monitors.isEmpty
   }
 
+  /// Another number of the seed's, for what must not move the machine's draws.
+  private static func mixed(_ seed: UInt64) -> UInt64 {
+    var generator = SplitMix64(seed: seed ^ 0x5245_5155_4553_5453)  // “REQUESTS”
+    return generator.next() | 1
+  }
+
   /// Says that the connection exists.
   func begin() {
     for monitor in monitors { monitor.connection(startsWith: machine) }
   }
-}
-
-/// Who stands beside a connection.
-struct Attendants: Sendable {
-  var beat: BeatMessage?
-  var credentials: CredentialsProvider?
-  var session: (dialect: any SessionDialect, settings: SessionSettings)?
-  var outbox: (any Outbox, LaneID)?
-  var monitors: [any ConnectionMonitor] = []
-  var trace: (@Sendable (TraceRecord) -> Void)?
 }
 
 // MARK: Commands
@@ -167,12 +170,6 @@ extension Driver {
     return isTaken
   }
 
-  /// Replaces the policy; the door has seen to it that the lanes are the same.
-  func adopt(_ policy: Policy) {
-    guard (try? machine.take(policy)) != nil else { return }
-    submit(.policyReplaced)
-  }
-
   /// Puts a message in the place of a waiting one; false if that does not wait any more.
   func replace(_ id: MessageID, with offer: Offer) -> Bool {
     let byteCount = UInt32(clamping: offer.message.bytes.count)
@@ -207,9 +204,10 @@ extension Driver {
   /// One transition: the machine, then what the disposition asks for, then the effects, then
   /// observers.
   @inline(__always)
-  private func transition(_ input: Input, _ disposed: (Disposition) -> Void) {
+  func transition(_ input: Input, _ disposed: (Disposition) -> Void) {
     isBusy = true
     let before = machine.situation
+    phaseBefore = before.phase
     let now = isInBatch ? batchTime : loop.now
     if isWatched {
       disposed(recordedHandle(input, at: now))
@@ -282,16 +280,19 @@ extension Driver {
   }
 
   func rearm() {
+    // What is released waits for nothing: a timer would keep it until it fires.
+    if isReleased { return disarm() }
     var next = machine.nextDeadline
     if hasSession, let deadline = session?.nextDeadline { next = min(next ?? .never, deadline) }
-    guard let next else {
-      if armedAt != nil { loop.arm(self, at: nil) }
-      armedAt = nil
-      return
-    }
+    guard let next else { return disarm() }
     if let armedAt, armedAt <= next { return }
     armedAt = next
     loop.arm(self, at: next)
+  }
+
+  private func disarm() {
+    if armedAt != nil { loop.arm(self, at: nil) }
+    armedAt = nil
   }
 }
 
@@ -363,50 +364,5 @@ extension Driver {
   func setReceiving(_ isReceiving: Bool) {
     if let primary = machine.primary { transport.setReceiving(isReceiving, on: primary.epoch) }
     if let standby = machine.standby { transport.setReceiving(isReceiving, on: standby.epoch) }
-  }
-}
-
-// MARK: The session
-
-extension Driver {
-  /// Lets the session decide, and does what it wants; behind the transition, if one is running.
-  func withSession(_ body: (inout Session, Instant, inout [SessionAction]) -> Void) {
-    guard session != nil else { return }
-    body(&session!, loop.now, &actions)  // There is one, as the line above has seen.
-    if !isBusy { carryOutActions() }
-  }
-
-  private func carryOutActions() {
-    guard !actions.isEmpty, !isBusy else { return }
-    while !actions.isEmpty {
-      let wanted = actions
-      actions.removeAll(keepingCapacity: true)
-      for action in wanted { carryOut(action) }
-    }
-    rearm()
-  }
-
-  private func carryOut(_ action: SessionAction) {
-    switch action {
-    case .send(let epoch, let message): say(message, on: epoch)
-    case .report(let epoch, let event): transition(.session(epoch, event)) { _ in }
-    case .deliver(let message, let topic): hand(message, of: topic)
-    case .acknowledged(let epoch, let number): acknowledged(through: number, on: epoch)
-    case .answered(let id, let message): answer(id, .success(message))
-    case .requestFailed(let id, .timedOut): answer(id, .failure(.timedOut))
-    case .requestFailed(let id, .linkLost): answer(id, .failure(.linkLost))
-    case .topicRefused(let topic, let reason):
-      changingHolds { observers.refuse(topic, because: reason) }
-    }
-  }
-
-  private func say(_ message: Message, on epoch: Epoch) {
-    guard transport.admits(message) else {
-      transport.abort(epoch)
-      return transition(.transport(epoch, .failed(.protocolError))) { _ in }
-    }
-    isBusy = true
-    transport.send(message, id: nil, on: epoch, more: false)
-    isBusy = false
   }
 }

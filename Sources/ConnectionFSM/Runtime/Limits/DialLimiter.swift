@@ -26,9 +26,9 @@ import Synchronization
 /// **The time in line counts** towards ``Policy/connectDeadline``, since to its owner a connection
 /// that waits for its turn is one that does not come. If N connections line up at once the last has
 /// its turn after (N − burst) · interval: with the values above, 10,000 connections take 195 s.
-/// With a shorter deadline those who wait in vain withdraw, back off and join the line anew, at its end,
-/// and who is let through has hardly any time left to connect. So let the deadline be longer than
-/// that, or grow to it: ``Policy/connectDeadlineLimit`` doubles it for whoever was cut.
+/// With a shorter deadline those who wait in vain withdraw, back off and join the line anew, at its
+/// end, and who is let through has hardly any time left to connect. So let the deadline be longer
+/// than that, or grow to it: ``Policy/connectDeadlineLimit`` doubles it for whoever was cut.
 ///
 /// It has no thread and no timer of its own: whoever is first in line is woken by its own loop.
 public final class DialLimiter: Sendable {

@@ -8,23 +8,27 @@ struct RequestTable {
   }
 
   private let limit: Int
-  private var lastID: UInt64 = 0
+  private var nextID: UInt64
   private var requests: [UInt64: Request] = [:]
   /// The same ones, the first due first. A list and no heap: with one timeout for all, which is
   /// usual, each goes in at the end and leaves at the beginning.
   private var due: [(deadline: Instant, id: UInt64)] = []
 
-  init(limit: Int) { self.limit = limit }
+  init(limit: Int, firstID: UInt64) {
+    self.limit = limit
+    nextID = firstID
+  }
 
   var nextDeadline: Instant? { due.first?.deadline }
 
   /// Begins a request; nil if there are as many as may be.
   mutating func begin(deadline: Instant, survivesLink: Bool) -> UInt64? {
     guard requests.count < limit else { return nil }
-    lastID += 1
-    requests[lastID] = Request(deadline: deadline, survivesLink: survivesLink)
-    due.insert((deadline, lastID), at: place(of: deadline, lastID))
-    return lastID
+    let id = nextID
+    nextID += 1
+    requests[id] = Request(deadline: deadline, survivesLink: survivesLink)
+    due.insert((deadline, id), at: place(of: deadline, id))
+    return id
   }
 
   /// A link has got it.

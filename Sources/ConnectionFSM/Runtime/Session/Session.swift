@@ -30,14 +30,17 @@ package struct Session {
   var requests: RequestTable
 
   /// Makes a session whose settings are valid.
-  package init(_ dialect: any SessionDialect, _ settings: SessionSettings) {
+  /// - Parameter firstRequest: The id of the first request.
+  package init(
+    _ dialect: any SessionDialect, _ settings: SessionSettings, firstRequest: UInt64 = 1
+  ) {
     self.dialect = dialect
     self.settings = settings
     acknowledges = dialect.acknowledgement(through: 1) != nil
     inboxes = InboxShelf(window: settings.deduplicationWindow)
     bucket = TokenBucket(
       messagesPerSecond: settings.messagesPerSecond, burst: settings.burst)
-    requests = RequestTable(limit: settings.requestLimit)
+    requests = RequestTable(limit: settings.requestLimit, firstID: firstRequest)
   }
 }
 

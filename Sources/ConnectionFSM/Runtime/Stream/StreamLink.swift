@@ -10,21 +10,21 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   // Unchecked, like all that changes below: the dynamic checks cost as much as all the rest of a
   // message. Sound, since no call out is made while one of these is being changed: an engine cannot
   // reach its link, and observers are told when the change is done.
-  @exclusivity(unchecked) private var engine: Engine
-  private let loop: any EventLoop
+  @exclusivity(unchecked) var engine: Engine
+  let loop: any EventLoop
   private let buffer: ReadBuffer
   private let meter: TrafficMeter
-  @exclusivity(unchecked) private var observer: (any TransportObserver)?
-  @exclusivity(unchecked) private var output = EngineOutput()
+  @exclusivity(unchecked) var observer: (any TransportObserver)?
+  @exclusivity(unchecked) var output = EngineOutput()
   /// How far `output.events` has been reported.
   @exclusivity(unchecked) private var reported = 0
   /// How far `output.bytes` has been written.
   @exclusivity(unchecked) private var written = 0
   /// Messages whose last byte is not written yet: where each ends, counted like `output.bytes`.
-  @exclusivity(unchecked) private var marks: [(id: MessageID?, payload: Int, end: Int)] = []
+  @exclusivity(unchecked) var marks: [(id: MessageID?, payload: Int, end: Int)] = []
   /// Messages in the engine's backlog, oldest first, and the bytes of their payloads.
-  @exclusivity(unchecked) private var waiting = FIFO<(id: MessageID?, payload: Int)>()
-  @exclusivity(unchecked) private var waitingByteCount = 0
+  @exclusivity(unchecked) var waiting = FIFO<(id: MessageID?, payload: Int)>()
+  @exclusivity(unchecked) var waitingByteCount = 0
   /// How much the stream took between the last two times that it was full, and since.
   @exclusivity(unchecked) private var takenBefore = 0
   @exclusivity(unchecked) private var takenSince = 0
@@ -37,11 +37,11 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
   @exclusivity(unchecked) private var isFinishing = false
   /// Messages are wanted. While they are not, the first one that was read stands before all that is
   /// to be reported behind it.
-  @exclusivity(unchecked) private var isReceiving = true
+  @exclusivity(unchecked) var isReceiving = true
   /// The engine has said that the end is near.
   @exclusivity(unchecked) package private(set) var isLeaving = false
   @exclusivity(unchecked) private var isSettling = false
-  @exclusivity(unchecked) private var armedAt: Instant?
+  @exclusivity(unchecked) var armedAt: Instant?
 
   /// How the link ends, once what was said before that is reported.
   @exclusivity(unchecked) private var verdict: TransportEvent?
@@ -72,58 +72,6 @@ package final class StreamLink<Stream: ByteStream, Engine: ProtocolEngine> {
     self.buffer = buffer
     self.meter = meter
     self.observer = observer
-  }
-}
-
-// MARK: Orders
-
-extension StreamLink {
-  package func send(_ message: Message, id: MessageID?, more: Bool) {
-    let end = output.bytes.count
-    engine.send(message, id: id, into: &output)
-    // An engine that is over takes nothing; what never left must not count as written.
-    if engine.backlog > waiting.count {
-      waiting.append((id, message.bytes.count))
-      waitingByteCount += message.bytes.count
-    } else if output.bytes.count > end {
-      marks.append((id, message.bytes.count, output.bytes.count))
-    }
-    if !more { settle() }
-  }
-
-  package func flush() { settle() }
-
-  /// Writes bytes that no engine has made, behind all that was given: what a broken peer does.
-  package func write(_ bytes: [UInt8]) {
-    output.bytes += bytes
-    settle()
-  }
-
-  package func setReceiving(_ isReceiving: Bool) {
-    guard observer != nil, isReceiving != self.isReceiving else { return }
-    self.isReceiving = isReceiving
-    stream?.setReading(isReceiving)
-    if isReceiving { settle() }
-  }
-
-  package func ping(_ number: UInt32) {
-    engine.ping(number, into: &output)
-    settle()
-  }
-
-  package func close() {
-    engine.close(at: loop.now, into: &output)
-    settle()
-  }
-
-  /// Ends the link without a word.
-  package func letGo() {
-    guard observer != nil else { return }
-    observer = nil
-    stream?.close()
-    if armedAt != nil { loop.arm(self, at: nil) }
-    armedAt = nil
-    whenOver()
   }
 }
 
@@ -213,7 +161,7 @@ extension StreamLink {
   /// Reports what there is to report and writes what there is to write, then ends the link if that
   /// is what it has come to. A report may lead to an order that leads back here: the outer call
   /// goes on.
-  private func settle() {
+  func settle() {
     guard observer != nil, !isSettling else { return }
     isSettling = true
     var budget = Self.eventsPerTurn
