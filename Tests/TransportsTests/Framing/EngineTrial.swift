@@ -51,7 +51,9 @@ extension Array where Element == UInt8 {
   /// Reads hexadecimal digits; spaces are for the eye.
   init(hex: String) {
     let digits = hex.compactMap(\.hexDigitValue)
-    self = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+    self = stride(from: 0, to: digits.count, by: 2).map { place -> UInt8 in
+      UInt8(digits[place] << 4 | digits[place + 1])
+    }
   }
 
   /// All of it as one piece, byte by byte, and cut in two at each place.

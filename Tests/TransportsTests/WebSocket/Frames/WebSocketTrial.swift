@@ -22,14 +22,15 @@ struct WireFrame: Equatable {
   var bytes: [UInt8] {
     var bytes = [first]
     let mask: UInt8 = key == nil ? 0 : 0x80
-    switch payload.count {
-    case ..<126: bytes.append(UInt8(payload.count) | mask)
+    let length = UInt64(payload.count)
+    switch length {
+    case ..<126: bytes.append(UInt8(length) | mask)
     case ..<65_536:
       bytes.append(126 | mask)
-      bytes += (0..<2).map { UInt8(payload.count >> (8 - 8 * $0) & 0xFF) }
+      bytes += (0..<2).map { UInt8(truncatingIfNeeded: length >> (8 - 8 * $0)) }
     default:
       bytes.append(127 | mask)
-      bytes += (0..<8).map { UInt8(payload.count >> (56 - 8 * $0) & 0xFF) }
+      bytes += (0..<8).map { UInt8(truncatingIfNeeded: length >> (56 - 8 * $0)) }
     }
     guard let key else { return bytes + payload }
     return bytes + key + payload.enumerated().map { $1 ^ key[$0 % 4] }
