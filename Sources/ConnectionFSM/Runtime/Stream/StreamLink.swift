@@ -168,7 +168,7 @@ extension StreamLink {
     repeat {
       report(&budget)
       writeOut()
-      if hasLastWords, reported == output.events.count {
+      if hasLastWords {
         readLastWords()
         budget -= 1
       }
@@ -202,7 +202,10 @@ extension StreamLink {
     return false
   }
 
-  private var hasLastWords: Bool { writeFailure != nil && !isReadOut && verdict == nil }
+  /// Not before all that was read is reported: a consumer may hold that back for long.
+  private var hasLastWords: Bool {
+    writeFailure != nil && !isReadOut && verdict == nil && reported == output.events.count
+  }
 
   private var canWrite: Bool {
     (written < output.bytes.count || engine.hasMore) && !isFull && writeFailure == nil
