@@ -139,6 +139,7 @@ extension StreamLink: ByteStreamObserver {
   private func readLastWords() {
     guard let stream, case .bytes(let count) = read(from: stream) else {
       isReadOut = true
+      if isLeaving { endUnheard() }
       return
     }
     take(count)
@@ -182,10 +183,6 @@ extension StreamLink {
     }
     // What the peer said before the end is told first, once it is wanted.
     if isHeld { return rearm() }
-    if writeFailure != nil, isLeaving, verdict == nil {
-      endUnheard()
-      report(&budget)
-    }
     if let verdict { return end(verdict) }
     if let writeFailure { return end(.failed(writeFailure)) }
     rearm()
