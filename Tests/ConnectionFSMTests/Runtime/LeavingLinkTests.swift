@@ -21,12 +21,12 @@ private final class Ends: TransportObserver {
 struct LeavingLinkTests {
   /// How a link ends whose peer says goodbye and is then gone, as the stream tells it.
   private func end(
-    isLeaving: Bool, _ goodbye: (ScriptedStream) -> Void
+    isLeaving: Bool, lastWords: [EngineEvent] = [], _ goodbye: (ScriptedStream) -> Void
   ) throws -> [TransportEvent] {
     let loop = ManualLoop()
     let dialer = ScriptedDialer(loop)
     let script = ScriptedEngine.Script()
-    script.answers = [isLeaving ? [.ending] : []]
+    script.answers = [isLeaving ? [.ending] : [], lastWords]
     let transport = StreamTransport(dialer) { ScriptedEngine(script) }
     let ends = Ends()
     transport.open(Epoch(1), to: Endpoint(host: "home", port: 1), with: nil, observer: ends)
@@ -37,7 +37,7 @@ struct LeavingLinkTests {
     #expect(ends.events == [])
     goodbye(stream)
     if !stream.isClosed { transport.send(Message("x"), id: nil, on: Epoch(1), more: false) }
-    loop.settle()
+    loop.advance(by: .zero)
     return ends.events
   }
 
@@ -56,5 +56,17 @@ struct LeavingLinkTests {
     let unheard: (ScriptedStream) -> Void = { $0.writes = [.failed(.system(.brokenPipe))] }
     #expect(try end(isLeaving: true, unheard) == [.closed(nil)])
     #expect(try end(isLeaving: false, unheard) == [.failed(.system(.brokenPipe))])
+  }
+
+  @Test("I8: the engine's end stands behind as many last words as a turn reports")
+  func unheardBehindManyWords() throws {
+    for count in 254...257 {
+      let words = (0..<count).map { EngineEvent.message(Message("\($0)")) }
+      let ends = try end(isLeaving: true, lastWords: words) {
+        $0.writes = [.failed(.system(.brokenPipe))]
+        $0.inbound = [.bytes(1)]
+      }
+      #expect(ends == [.closed(nil)], "\(count) words")
+    }
   }
 }

@@ -179,6 +179,30 @@ struct StreamTransportTests {
     #expect(rig.wire == ["a", "b"])
   }
 
+  @Test("F47, F48: last words wait behind what a consumer holds back, and are heard in their order")
+  func lastWordsBehindAHeldReader() throws {
+    let rig = try StreamRig()
+    let heard = Outcomes()
+    let messages = rig.connection.messages(bufferingUpTo: 2, whenFull: .suspendReading)
+    rig.dial()
+    rig.receive(["1", "2", "3"].map { .message(Message($0)) })
+    rig.script.answers = [["4", "5"].map { .message(Message($0)) }]
+    rig.stream.inbound = [.bytes(1), .end]
+    rig.stream.writes = [.failed(.system(.connectionReset))]
+    rig.post("a")
+    #expect(rig.stream.inbound.count == 2)
+    #expect(!rig.stream.isClosed)
+    let reader = Task(executorPreference: rig.loop) {
+      for try await message in messages { heard.add(message.text) }
+    }
+    rig.loop.settle()
+    #expect(heard.all == ["1", "2", "3", "4", "5"])
+    #expect(rig.outcomes.all == ["a inDoubt"])
+    #expect(rig.stream.isClosed)
+    reader.cancel()
+    rig.loop.settle()
+  }
+
   @Test("I8: a close code that lies unread wins over the write that failed")
   func closeCodeWins() throws {
     let rig = try StreamRig()

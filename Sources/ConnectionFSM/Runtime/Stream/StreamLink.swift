@@ -139,6 +139,7 @@ extension StreamLink: ByteStreamObserver {
   private func readLastWords() {
     guard let stream, case .bytes(let count) = read(from: stream) else {
       isReadOut = true
+      if isLeaving { endUnheard() }
       return
     }
     take(count)
@@ -168,7 +169,7 @@ extension StreamLink {
     repeat {
       report(&budget)
       writeOut()
-      if hasLastWords, reported == output.events.count {
+      if hasLastWords {
         readLastWords()
         budget -= 1
       }
@@ -182,10 +183,6 @@ extension StreamLink {
     }
     // What the peer said before the end is told first, once it is wanted.
     if isHeld { return rearm() }
-    if writeFailure != nil, isLeaving, verdict == nil {
-      endUnheard()
-      report(&budget)
-    }
     if let verdict { return end(verdict) }
     if let writeFailure { return end(.failed(writeFailure)) }
     rearm()
@@ -202,7 +199,10 @@ extension StreamLink {
     return false
   }
 
-  private var hasLastWords: Bool { writeFailure != nil && !isReadOut && verdict == nil }
+  /// Not before all that was read is reported: a consumer may hold that back for long.
+  private var hasLastWords: Bool {
+    writeFailure != nil && !isReadOut && verdict == nil && reported == output.events.count
+  }
 
   private var canWrite: Bool {
     (written < output.bytes.count || engine.hasMore) && !isFull && writeFailure == nil
