@@ -9,7 +9,7 @@ package struct FleetEvent: Hashable, Sendable {
     /// A dial arrived at the server.
     case dialArrived
     /// The server's answer to a dial arrived at the client.
-    case opened, refused
+    case opened, refused, shed
     /// A ping arrived at the server.
     case pingArrived
     /// The answer to a ping arrived at the client.
