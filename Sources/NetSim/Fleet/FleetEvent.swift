@@ -9,7 +9,7 @@ package struct FleetEvent: Hashable, Sendable {
     /// A dial arrived at the server.
     case dialArrived
     /// The server's answer to a dial arrived at the client.
-    case opened, refused, shed
+    case opened, refused
     /// A ping arrived at the server.
     case pingArrived
     /// The answer to a ping arrived at the client.
@@ -18,6 +18,8 @@ package struct FleetEvent: Hashable, Sendable {
     case dropped
     /// The deadline of a client's machine was reached: the next dial or ping, or a verdict.
     case deadlineReached
+    /// A server that sheds load turned a dial away, and its answer arrived at the client.
+    case shed
   }
 
   /// When it happened.

@@ -41,8 +41,9 @@ public struct FleetSimulation: Sendable {
 
   /// Runs until all clients are connected, or up to the limit.
   /// - Throws: A promise that the machine broke; a bug of this package.
-  public func run() throws(Violation) -> FleetReport {
-    var fleet = fleet
-    return try fleet.recover(through: .origin + limit)
+  ///
+  /// A value that is used again afterwards is copied before.
+  public consuming func run() throws(Violation) -> FleetReport {
+    try fleet.recover(through: .origin + limit)
   }
 }
