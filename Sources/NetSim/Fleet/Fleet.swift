@@ -30,6 +30,8 @@ package struct Fleet: Sendable {
   private var referees: [Referee] = []
   private var effects = Effects()
   private var touched: UInt64 = 0
+  /// Nil where the server is the one of the conditions, without a line.
+  private var books: ServerBooks?
 
   /// Makes a fleet whose clients all use one policy.
   /// - Parameters:
@@ -62,6 +64,37 @@ package struct Fleet: Sendable {
       coming.schedule((), at: start, by: place)
     }
   }
+
+  /// Makes a fleet that loses a server with a line, and comes back to it.
+  init(
+    clients: Int, policy: Policy, server: FleetServer, seed: UInt64, start: FleetSimulation.Start
+  ) throws(FleetError) {
+    try server.validate()
+    let conditions = FleetConditions(
+      startsWithin: .zero, latency: server.latency, refusalsPerMillion: 0, meanLifetime: nil)
+    let count = server.lost(of: clients)
+    try self.init(count: count, policy: policy, conditions: conditions, seed: seed)
+    // So that a dial is at the server, or answered, when it is given up.
+    guard policy.connectDeadline.nanoseconds > 2 * server.latency.most.nanoseconds else {
+      throw FleetError(
+        setting: "policy.connectDeadline", mend: "must be longer than the longest round trip")
+    }
+    books = ServerBooks(server, clients: count, start: start)
+    coming = EventQueue()
+    for place in 0..<UInt32(count) {
+      let loss = server.loss(of: place, count: count)
+      self.clients[Int(place)].send(.start, arriving: loss)
+      coming.schedule((), at: loss, by: place)
+    }
+  }
+
+  /// Runs until all are connected, or up to an instant, and says what came of it.
+  mutating func recover(through end: Instant) throws(Violation) -> FleetReport {
+    try drive { driver throws(Violation) in try driver.run(through: end) }
+    if books?.isOver == false { now = end }
+    let dialling = clients.count { $0.stage == .dialling }
+    return books?.close(at: now, dialling: dialling) ?? FleetReport()
+  }
 }
 
 extension Fleet {
@@ -91,6 +124,9 @@ extension Fleet {
     var lent = EventQueue<Void>()
     swap(&lent, &coming)
     defer { swap(&lent, &coming) }
+    var lentBooks: ServerBooks?
+    swap(&lentBooks, &books)
+    defer { swap(&lentBooks, &books) }
     return try clients.withUnsafeMutableBufferPointer { clients throws(Violation) in
       try machines.withUnsafeMutableBufferPointer { machines throws(Violation) in
         try referees.withUnsafeMutableBufferPointer { referees throws(Violation) in
@@ -98,9 +134,10 @@ extension Fleet {
             var driver = FleetDriver(
               conditions: conditions, clients: clients, machines: machines, referees: referees,
               effects: effects, coming: consume lent, counts: counts, now: now,
-              touched: touched)
+              touched: touched, books: consume lentBooks)
             defer {
               lent = driver.coming
+              lentBooks = driver.books
               counts = driver.counts
               now = driver.now
               touched = driver.touched

@@ -21,7 +21,7 @@ struct FleetClient: Sendable {
     /// The application is about to connect for the first time.
     case start
     /// To the server, then back from it.
-    case dial, accepted, refused
+    case dial, accepted, refused, shed
     case ping, pong
   }
 

@@ -1,4 +1,4 @@
-package import ConnectionFSM
+public import ConnectionFSM
 
 /// What the clients of a fleet live under: how long messages travel, and what the server does.
 package struct FleetConditions: Sendable {
@@ -24,14 +24,14 @@ package struct FleetConditions: Sendable {
 }
 
 /// A latency between two bounds, each one as likely as the others.
-package struct LatencyRange: Sendable {
+public struct LatencyRange: Hashable, Sendable {
   /// The shortest.
-  package var least: TimeSpan
+  public var least: TimeSpan
   /// The longest.
-  package var most: TimeSpan
+  public var most: TimeSpan
 
   /// Makes a range.
-  package init(_ least: TimeSpan, _ most: TimeSpan) {
+  public init(_ least: TimeSpan, _ most: TimeSpan) {
     self.least = least
     self.most = most
   }
@@ -45,16 +45,24 @@ package struct LatencyRange: Sendable {
 }
 
 /// A fleet that cannot be run: which setting is at fault, and what would do.
-package struct FleetError: Error, CustomStringConvertible {
+public struct FleetError: Error, CustomStringConvertible {
   /// The setting, as it is spelled in the code.
-  package let setting: String
+  public let setting: String
   /// What would do.
-  package let mend: String
+  public let mend: String
 
-  package var description: String { "fleet: \(setting): \(mend)" }
+  public var description: String { "fleet: \(setting): \(mend)" }
 }
 
 // MARK: Validation
+
+extension LatencyRange {
+  func validate() throws(FleetError) {
+    guard least >= .zero, least <= most, most <= .seconds(365 * 24 * 3600) else {
+      throw FleetError(setting: "latency", mend: "must rise from 0 or more to at most 365 days")
+    }
+  }
+}
 
 extension FleetConditions {
   // As the longest span of a policy, so that sums stay far from overflow.
@@ -64,10 +72,7 @@ extension FleetConditions {
     guard startsWithin >= .zero, startsWithin <= Self.longest else {
       throw FleetError(setting: "startsWithin", mend: "must be 0 to 365 days")
     }
-    guard latency.least >= .zero, latency.least <= latency.most, latency.most <= Self.longest
-    else {
-      throw FleetError(setting: "latency", mend: "must rise from 0 or more to at most 365 days")
-    }
+    try latency.validate()
     guard refusalsPerMillion <= 1_000_000 else {
       throw FleetError(setting: "refusalsPerMillion", mend: "must be 0 to 1,000,000")
     }

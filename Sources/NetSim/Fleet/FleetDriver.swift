@@ -13,11 +13,14 @@ struct FleetDriver {
   var now: Instant
   /// What ``lookAhead()`` read, which must go somewhere or it would not be read.
   var touched: UInt64
+  /// Of a server with a line; nil where the conditions alone say what it does.
+  var books: ServerBooks?
 
   mutating func run(through end: Instant) throws(Violation) {
     var batch = coming.batch
     while let next = coming.nextInstant, next <= end {
       _ = try step()
+      if books?.isOver == true { return }
       if coming.batch != batch {
         batch = coming.batch
         lookAhead()
@@ -96,6 +99,7 @@ extension FleetDriver {
       try feed(.transport(epoch, .pong(clients[client].ping)), to: client)
       return .pongArrived
     case .dial:
+      guard books == nil else { return answerDial(of: client) }
       let draw = clients[client].random.next(through: 999_999)
       send(draw < UInt64(conditions.refusalsPerMillion) ? .refused : .accepted, client)
       return .dialArrived
@@ -103,6 +107,7 @@ extension FleetDriver {
       clients[client].land()
       clients[client].stage = .open
       counts.opens += 1
+      books?.open(client, at: now)
       if let mean = conditions.meanLifetime {
         clients[client].dropsAt = now + clients[client].random.exponential(mean: mean)
       }
@@ -110,21 +115,63 @@ extension FleetDriver {
       return .opened
     case .refused:
       counts.refusals += 1
+      books?.end(client, at: now, isWasted: false, isAnswer: true)
       clients[client].loseLink()
       try feed(.transport(epoch, .failed(.system(.connectionRefused))), to: client)
       return .refused
+    case .shed:
+      counts.refusals += 1
+      books?.end(client, at: now, isWasted: false, isAnswer: true)
+      clients[client].loseLink()
+      let hint = books?.server.shedding?.retryAfter
+      let cause = Cause.http(status: 503, retryAfter: hint)
+      try feed(.transport(epoch, .failed(cause)), to: client)
+      return .shed
     case .start:
       clients[client].land()
+      books?.lose(at: now)
+      if books?.start == .lostLink { return try loseFirstLink(of: client) }
       try feed(.connect(Self.server), to: client)
       return .started
     case .none: throw Violation("fleet", "nothing arrived at client \(client)")
     }
   }
 
+  /// The server with a line answers a dial that has arrived, or says nothing.
+  private mutating func answerDial(of client: Int) -> FleetEvent.Kind {
+    switch books?.answer(at: now) {
+    case .accepted(let finish): send(.accepted, client, from: finish)
+    case .refused: send(.refused, client, from: now)
+    case .shed: send(.shed, client, from: now)
+    case .dropped, nil: clients[client].land()
+    }
+    return .dialArrived
+  }
+
+  /// Gives a client the link that it then loses at once: it was connected before the run.
+  private mutating func loseFirstLink(of client: Int) throws(Violation) -> FleetEvent.Kind {
+    var lent: ServerBooks?
+    // That dial is none of the fleet's.
+    swap(&lent, &books)
+    defer { swap(&lent, &books) }
+    try feed(.connect(Self.server), to: client)
+    clients[client].land()
+    clients[client].stage = .open
+    try feed(.transport(clients[client].epoch, .opened), to: client)
+    clients[client].loseLink()
+    try feed(.transport(clients[client].epoch, .closed(nil)), to: client)
+    return .dropped
+  }
+
   @inline(__always)
   private func send(_ flight: FleetClient.Flight, _ client: Int) {
+    send(flight, client, from: now)
+  }
+
+  @inline(__always)
+  private func send(_ flight: FleetClient.Flight, _ client: Int, from departure: Instant) {
     let latency = conditions.latency.draw(from: &clients[client].random)
-    clients[client].send(flight, arriving: now + latency)
+    clients[client].send(flight, arriving: departure + latency)
   }
 
   private static var server: EndpointID { EndpointID(0) }
@@ -162,7 +209,9 @@ extension FleetDriver {
 
   private func requireRest(of client: Int) throws(Violation) {
     let phase = machines[client].phase
-    guard phase == .closed else {
+    // Whoever is open, without a heartbeat, on a link that nobody drops, has nothing to wait for.
+    let isServed = books != nil && phase == .open && clients[client].stage == .open
+    guard phase == .closed || isServed else {
       throw Violation("I10", "client \(client) is \(phase) and waits for nothing")
     }
   }
@@ -185,6 +234,7 @@ extension FleetDriver {
       guard clients[client].stage == .none, epoch > clients[client].epoch, endpoint == Self.server
       else { throw illegal(effect, client) }
       counts.dials += 1
+      books?.dial(client, at: now)
       clients[client].epoch = epoch
       clients[client].stage = .dialling
       send(.dial, client)
@@ -193,6 +243,11 @@ extension FleetDriver {
         throw illegal(effect, client)
       }
       counts.aborts += 1
+      if clients[client].stage == .dialling {
+        // An answer on its way, or one that the server is about to give, finds nobody.
+        let isWasted = clients[client].flight == .accepted
+        books?.end(client, at: now, isWasted: isWasted, isAnswer: false)
+      }
       clients[client].loseLink()
     case .ended(let epoch, _):
       guard has(.lost, epoch, client) else { throw illegal(effect, client) }

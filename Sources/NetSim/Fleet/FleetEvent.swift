@@ -18,6 +18,8 @@ package struct FleetEvent: Hashable, Sendable {
     case dropped
     /// The deadline of a client's machine was reached: the next dial or ping, or a verdict.
     case deadlineReached
+    /// A server that sheds load turned a dial away, and its answer arrived at the client.
+    case shed
   }
 
   /// When it happened.
