@@ -19,6 +19,36 @@ struct FleetSimulationTests {
     }
   }
 
+  /// The reference counts in floating seconds, whose rounding decides whether a handshake that ends
+  /// at the instant of an arrival has left the line: a dial in each round, where clients give up in
+  /// line and come back to it. A plain loop in whole microseconds has no such ties to lose.
+  @Test(
+    "clients that give up in line come back as a plain loop says, exactly, and as the reference",
+    arguments: FleetReference.Client.unjittered)
+  func agreesWhereClientsGiveUp(client: FleetReference.Client) throws {
+    let scenario = FleetReference.Scenario.giveUp
+    let report = try FleetReference.run(scenario, client)
+    let naive = NaiveFleet(
+      clients: 10_000, server: scenario.server, connectDeadline: scenario.connectDeadline,
+      backoff: client.backoff)
+    #expect(report.dials == naive.dials)
+    #expect(report.refused == naive.refused)
+    #expect(report.dropped == naive.dropped)
+    #expect(report.wasted == naive.wasted)
+    #expect(report.served == naive.served)
+    for (percent, place) in [(50, 5_000), (95, 9_500), (99, 9_900), (100, 9_999)] {
+      #expect(report.time(percent: percent) == .microseconds(Int64(naive.connections[place])))
+    }
+    let row = try FleetReference.row(scenario, client)
+    let rounds = Double(naive.rounds)
+    for (name, value) in FleetReference.measures(report) {
+      let expected = try #require(row["\(name)_mean"])
+      let isTime = name.hasPrefix("t")
+      let moved = isTime ? 0.002 * rounds : name == "att" ? rounds / 10_000 : rounds
+      #expect(abs(value - expected) <= moved + 0.000_501, "\(name): \(value), not \(expected)")
+    }
+  }
+
   @Test(
     "clients with jitter come back within four standard deviations of the reference",
     arguments: FleetReference.Scenario.patient, FleetReference.Client.jittered)
