@@ -103,8 +103,7 @@ struct ServerBooks: Sendable {
 }
 
 extension ServerBooks {
-  /// How many stand in line. One whose handshake ends at this very instant has left it: its end
-  /// was certain before any dial that arrives now was sent.
+  /// How many stand in line. At one instant handshakes end first, and then dials arrive.
   private func line(at now: Instant) -> Int {
     guard freeAt > now else { return 0 }
     let (whole, part) = (freeAt - now).nanoseconds.quotientAndRemainder(
