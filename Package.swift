@@ -78,11 +78,19 @@ let package = Package(
       path: "Examples/MQTT", swiftSettings: strict),
     .testTarget(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
+    // Of Transports, what needs no socket and no stream: framings, handshakes, frames, compression.
+    .testTarget(
+      name: "ProtocolTests", dependencies: ["ConnectionFSM", "NetSim", "Transports", "WireSupport"],
+      swiftSettings: strict),
     .testTarget(
       name: "TransportsTests",
-      dependencies: ["ConnectionFSM", "NetSim", "Transports", "outbox-crash"],
+      dependencies: ["ConnectionFSM", "NetSim", "Transports", "WireSupport", "outbox-crash"],
       resources: [.copy("Fixtures")],
       swiftSettings: strict),
+    // Frames made by hand, and engines driven by hand, for both.
+    .target(
+      name: "WireSupport", dependencies: ["ConnectionFSM", "NetSim", "Transports"],
+      path: "Tests/WireSupport", swiftSettings: strict),
     .testTarget(
       name: "SimulationTests", dependencies: ["ConnectionFSM", "NetSim"],
       resources: [.copy("Fixtures")], swiftSettings: strict),

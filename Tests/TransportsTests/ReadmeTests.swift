@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Testing
 import Transports
+import WireSupport
 
 extension RealSockets {
   @Suite("The examples of the README")

@@ -3,6 +3,7 @@ import Foundation
 import NetSim
 import Testing
 import Transports
+import WireSupport
 
 /// Sends everything back.
 private final class Mirror: ServerProgram, Sendable {

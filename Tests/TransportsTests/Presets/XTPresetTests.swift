@@ -2,6 +2,7 @@ import ConnectionFSM
 import NetSim
 import Testing
 import Transports
+import WireSupport
 
 private let sid = "13b313a3-fea9-4e28-9e56-352458f7007f"
 private let login = "{\"sid\": \"13b313a3-fea9-4e28-9e56-352458f7007f\"}"

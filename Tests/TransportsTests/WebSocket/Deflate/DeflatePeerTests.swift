@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 import Transports
+import WireSupport
 
 /// Python's zlib on the other side, which is told the window that was agreed.
 @Suite("F26: messages to and from another implementation")

@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Testing
 import Transports
+import WireSupport
 
 @Suite("F26: messages are deflated")
 struct MessageDeflateTests {

@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Testing
 import Transports
+import WireSupport
 
 @Suite struct TextAndLimitTests {
   private static let text = [UInt8]("aß€😀".utf8)

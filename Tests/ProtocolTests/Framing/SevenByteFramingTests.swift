@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Testing
 import Transports
+import WireSupport
 
 @Suite("F29: the 7-byte frame")
 struct SevenByteFramingTests {

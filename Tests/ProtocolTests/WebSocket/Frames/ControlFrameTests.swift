@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Testing
 import Transports
+import WireSupport
 
 @Suite struct ControlFrameTests {
   @Test("F23: a ping inside a fragmented message is answered at once, with its own payload")

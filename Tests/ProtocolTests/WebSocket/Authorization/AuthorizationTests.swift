@@ -2,6 +2,7 @@ import ConnectionFSM
 import Synchronization
 import Testing
 import Transports
+import WireSupport
 
 /// A client's and a server's engine whose bytes meet in memory.
 private struct Meeting {

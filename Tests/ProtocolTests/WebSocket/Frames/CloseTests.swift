@@ -2,6 +2,7 @@ import ConnectionFSM
 import Synchronization
 import Testing
 import Transports
+import WireSupport
 
 @Suite struct CloseTests {
   @Test("F24: our close is sent behind what was given, and nothing follows it")

@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Testing
 import Transports
+import WireSupport
 
 @Suite struct FrameTests {
   @Test("F22: the examples of RFC 6455 section 5.7 are read as what they are")

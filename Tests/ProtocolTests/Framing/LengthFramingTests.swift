@@ -1,6 +1,7 @@
 import ConnectionFSM
 import Testing
 import Transports
+import WireSupport
 
 @Suite("Framing by length")
 struct LengthFramingTests {
