@@ -32,6 +32,8 @@ package struct Fleet: Sendable {
   private var touched: UInt64 = 0
   /// Nil where the server is the one of the conditions, without a line.
   private var books: ServerBooks?
+  /// How far the machines' clocks are ahead: how long a link was open before it is lost.
+  private var openFor = TimeSpan.zero
 
   /// Makes a fleet whose clients all use one policy.
   /// - Parameters:
@@ -80,6 +82,8 @@ package struct Fleet: Sendable {
         setting: "policy.connectDeadline", mend: "must be longer than the longest round trip")
     }
     books = ServerBooks(server, clients: count, start: start)
+    // Long enough that neither the dial before the run nor a failure before that counts any more.
+    if start == .lostLink { openFor = max(policy.minimumDialSpacing, policy.backoff.stability) }
     coming = EventQueue()
     for place in 0..<UInt32(count) {
       let loss = server.loss(of: place, count: count)
@@ -134,7 +138,7 @@ extension Fleet {
             var driver = FleetDriver(
               conditions: conditions, clients: clients, machines: machines, referees: referees,
               effects: effects, coming: consume lent, counts: counts, now: now,
-              touched: touched, books: consume lentBooks)
+              touched: touched, books: consume lentBooks, openFor: openFor)
             defer {
               lent = driver.coming
               lentBooks = driver.books

@@ -15,6 +15,8 @@ struct FleetDriver {
   var touched: UInt64
   /// Of a server with a line; nil where the conditions alone say what it does.
   var books: ServerBooks?
+  /// How far the machines' clocks are ahead.
+  var openFor: TimeSpan
 
   mutating func run(through end: Instant) throws(Violation) {
     var batch = coming.batch
@@ -154,10 +156,13 @@ extension FleetDriver {
     // That dial is none of the fleet's.
     swap(&lent, &books)
     defer { swap(&lent, &books) }
+    let lead = openFor
+    openFor = .zero
     try feed(.connect(Self.server), to: client)
     clients[client].land()
     clients[client].stage = .open
     try feed(.transport(clients[client].epoch, .opened), to: client)
+    openFor = lead
     clients[client].loseLink()
     try feed(.transport(clients[client].epoch, .closed(nil)), to: client)
     return .dropped
@@ -184,7 +189,7 @@ extension FleetDriver {
   mutating func feed(_ input: Input, to client: Int) throws(Violation) {
     let disposition =
       referees.isEmpty
-      ? machines[client].handle(input, at: now, into: &effects.pointee)
+      ? machines[client].handle(input, at: now + openFor, into: &effects.pointee)
       : try judge(input, of: client)
     // Nothing stale, early or pointless ever happens to a client here.
     guard case .accepted = disposition else {
@@ -194,7 +199,8 @@ extension FleetDriver {
     guard clients[client].stage != .lost else {
       throw Violation("I8", "client \(client) did not tell the end of \(clients[client].epoch)")
     }
-    clients[client].deadline = machines[client].nextDeadline ?? .endOfTime
+    let deadline = machines[client].nextDeadline
+    clients[client].deadline = deadline.map { $0 + (.zero - openFor) } ?? .endOfTime
   }
 
   @inline(never)

@@ -99,6 +99,21 @@ struct FleetSimulationTests {
     #expect(drained.peak * 10 < restarted.peak)
   }
 
+  @Test("a lost link was open for so long that the dial before it holds nobody back")
+  func forgetsTheDialBefore() throws {
+    let server = FleetServer(
+      serviceTime: .milliseconds(2), backlog: 4_096, outage: .restart(down: .zero))
+    let policy = try Policy(
+      connectDeadline: .seconds(10),
+      backoff: Backoff(
+        first: .seconds(1), base: .seconds(2), cap: .seconds(60), stability: .seconds(10)),
+      minimumDialSpacing: .seconds(5), heartbeat: nil)
+    let report = try FleetSimulation(clients: 1_000, policy: policy, server: server, seed: 1).run()
+    // All within their first wait, and not all of them at the end of the spacing.
+    #expect(report.series.prefix(11).reduce(0) { $0 + Int($1.dials) } == 1_000)
+    #expect(report.peak < 150)
+  }
+
   @Test("every client-second is spent waiting, at a dial or open")
   func accountsForTime() throws {
     let report = try Self.run(outage: .restart(down: .seconds(5)))
