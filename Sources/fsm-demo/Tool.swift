@@ -8,7 +8,7 @@ enum Tool {
     TourCommand.self, ScenariosCommand.self, SimulateCommand.self, ServeCommand.self,
     ConnectCommand.self, TableCommand.self, WhyCommand.self, ReplayCommand.self,
     ViewCommand.self, ForkCommand.self, ExploreCommand.self, BenchCommand.self,
-    CheckCommand.self,
+    CheckCommand.self, FleetCommand.self,
   ]
 
   /// How the user calls the tool, for commands that are there to be copied.

@@ -1,15 +1,17 @@
 import Foundation
 
-/// How far a check is.
+/// How far long work is.
 package struct CheckProgress {
   let done: Int
   let total: Int
   let failed: Int
+  let unit: String
 
-  package init(done: Int, of total: Int, failed: Int) {
+  package init(done: Int, of total: Int, failed: Int, unit: String = "stories") {
     self.done = done
     self.total = total
     self.failed = failed
+    self.unit = unit
   }
 
   /// A bar, and what is to be known, within 79 columns.
@@ -21,7 +23,7 @@ package struct CheckProgress {
       String(repeating: "█", count: full) + String(repeating: "░", count: width - full)
     let rate = Double(done) / max(seconds, 0.001)
     var parts = [
-      bar + "\(Int(share * 100)) %".padded(left: 6), "\(Int(rate).grouped) stories a second",
+      bar + "\(Int(share * 100)) %".padded(left: 6), "\(Int(rate).grouped) \(unit) a second",
     ]
     // The first second tells little about the others.
     if seconds > 1, done > 0 { parts.append(Self.words(Double(total - done) / rate) + " left") }

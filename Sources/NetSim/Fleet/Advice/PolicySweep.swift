@@ -63,7 +63,9 @@ package struct PolicySweep: Sendable {
     return policies
   }
 
-  private static func policy(
+  /// A policy with another backoff, distance between dials and connect deadline.
+  /// - Throws: ``PolicyError`` for a value that no policy takes.
+  package static func policy(
     like policy: Policy, backoff: Backoff, spacing: TimeSpan, connectDeadline: TimeSpan
   ) throws(PolicyError) -> Policy {
     try Policy(
