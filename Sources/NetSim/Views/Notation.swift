@@ -23,7 +23,7 @@ extension String {
   }
 
   /// The text as HTML shows it, in an element or in a quoted attribute.
-  var html: String {
+  package var html: String {
     var text = ""
     for scalar in unicodeScalars {
       switch scalar {

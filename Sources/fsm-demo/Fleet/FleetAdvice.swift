@@ -21,7 +21,9 @@ struct FleetAdvice {
     }
     lines += ["", paint.title("99 % back     peak in 100 ms  policy")]
     for outcome in distinct {
-      let time = outcome.recovery.map { "\($0.words)" } ?? "never"
+      // Two decimals: on a front they may differ by little.
+      let seconds = Double((outcome.recovery ?? .zero).nanoseconds) / 1e9
+      let time = String(format: "%.2f s", seconds)
       lines.append(
         time.padded(left: 9) + outcome.peak.grouped.padded(left: 19) + "  "
           + Self.words(outcome.policy))

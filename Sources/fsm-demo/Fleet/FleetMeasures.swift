@@ -13,7 +13,7 @@ struct FleetMeasure: Sendable {
   let value: @Sendable (FleetReport) -> Double?
 
   static let all = [
-    FleetMeasure("attempts", "dials each", 2) { $0.attempts },
+    FleetMeasure("attempts", "dials", 2) { $0.attempts },
     FleetMeasure("refused", "refused", 0) { Double($0.refused) },
     FleetMeasure("dropped", "dropped", 0) { Double($0.dropped) },
     FleetMeasure("shed", "shed", 0) { Double($0.shed) },

@@ -14,8 +14,14 @@ struct FleetPlan: Sendable {
     let outage = try arguments.value(of: "--outage") ?? "restart:5s"
     var server = FleetServer(
       serviceTime: .milliseconds(2), backlog: 4096, outage: try arguments.outage(outage))
+    var hint: UInt16?
     for part in try arguments.value(of: "--server")?.split(separator: ",") ?? [] {
-      try arguments.set(part, of: &server)
+      try arguments.set(part, of: &server, hint: &hint)
+    }
+    // Whatever stood first: a hint goes with a 503, at the latest when the line is full.
+    if let hint {
+      let limit = server.shedding?.queueLimit ?? server.backlog
+      server.shedding = FleetServer.Shedding(queueLimit: limit, retryAfter: hint)
     }
     self.server = server
   }
@@ -112,10 +118,11 @@ extension ArgumentList {
       ? .restart(down: span) : kind == "silence" ? .silence(span) : .drain(over: span)
   }
 
-  fileprivate func set(_ part: Substring, of server: inout FleetServer) throws(Failure) {
+  fileprivate func set(
+    _ part: Substring, of server: inout FleetServer, hint: inout UInt16?
+  ) throws(Failure) {
     let words = part.split(separator: "=", maxSplits: 1)
     let value = words.count > 1 ? words[1] : ""
-    var shedding = server.shedding ?? FleetServer.Shedding(queueLimit: server.backlog)
     switch words.first {
     case "rate":
       guard let rate = Double(value), rate.isFinite, rate >= 1e-3, rate <= 1e9 else {
@@ -127,14 +134,12 @@ extension ArgumentList {
       server.backlog = count
     case "shed":
       guard let count = Int(value) else { throw whole(part) }
-      shedding.queueLimit = count
-      server.shedding = shedding
+      server.shedding = FleetServer.Shedding(queueLimit: count)
     case "retry-after":
       guard let seconds = UInt16(value.hasSuffix("s") ? value.dropLast() : value) else {
         throw usage("--server “\(part)”: retry-after is whole seconds, 0 to 65535")
       }
-      shedding.retryAfter = seconds
-      server.shedding = shedding
+      hint = seconds
     case "latency":
       guard let span = TimeSpan(words: value) else {
         throw usage("--server “\(part)”: latency is a time one way, as in latency=25ms")

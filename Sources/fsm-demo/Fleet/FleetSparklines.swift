@@ -32,7 +32,11 @@ struct FleetSparklines {
         return block((Double(most) / Double(max(1, peak))).squareRoot())
       }
       let clients = Double(row.reports[0].clients)
-      let connected = pieces.map { block(Double($0.last?.connected ?? 0) / clients) }
+      var connected = pieces.map { block(Double($0.last?.connected ?? 0) / clients) }
+      // A run ends when all are back, and they stay.
+      if series.count <= shown, let last = connected.last {
+        connected += Array(repeating: last, count: (shown + step - 1) / step - connected.count)
+      }
       let more = series.count > shown ? "…" : ""
       lines.append("\(row.name.padded(to: name))  \(String(dials))\(more)")
       lines.append("\(margin)\(String(connected))\(more)")

@@ -29,7 +29,7 @@ extension Help {
                             connect deadline; prints those that none beats in both recovery and
                             peak load, ready to paste
 
-    In the table: refused, the server was down; dropped, the line was full or the server silent;
+    In the table: dials, of a client; refused, the server was down; dropped, the line was full or the server silent;
     wasted, served after the client had given up; peak, the most dials in 100 ms; 50 % … all, the
     seconds until so many were back; goodput, the share of handshakes that gave a client its link;
     radio/h, wake-ups of a client's radio in an hour.
