@@ -52,43 +52,60 @@ package struct Fleet: Sendable {
     try conditions.validate()
     try conditions.validate(policy)
     self.conditions = conditions
-    clients.reserveCapacity(count)
-    machines.reserveCapacity(count)
     if checks == .referee { referees = Array(repeating: Referee(policy: policy), count: count) }
-    for place in 0..<UInt32(count) {
-      var dice = RandomStream(seed: seed, name: "fleet.machine", number: place)
-      machines.append(Machine(policy: policy, seed: dice.next(through: .max)))
-      var client = FleetClient(
-        random: RandomStream(seed: seed, name: "fleet.client", number: place))
-      let start = Instant.origin + client.random.span(through: conditions.startsWithin)
-      client.send(.start, arriving: start)
-      clients.append(client)
-      coming.schedule((), at: start, by: place)
+    try populate(count, seed: seed) { _ in
+      policy
+    } start: { _, random in
+      .origin + random.span(through: conditions.startsWithin)
     }
   }
 
   /// Makes a fleet that loses a server with a line, and comes back to it.
+  /// - Parameter policy: The knobs of a client, by its number.
   init(
-    clients: Int, policy: Policy, server: FleetServer, seed: UInt64, start: FleetSimulation.Start
+    clients: Int, server: FleetServer, seed: UInt64, start: FleetSimulation.Start,
+    policy: (UInt32) -> Policy
   ) throws(FleetError) {
     try server.validate()
-    let conditions = FleetConditions(
+    conditions = FleetConditions(
       startsWithin: .zero, latency: server.latency, refusalsPerMillion: 0, meanLifetime: nil)
+    try conditions.validate()
     let count = server.lost(of: clients)
-    try self.init(count: count, policy: policy, conditions: conditions, seed: seed)
-    // So that a dial is at the server, or answered, when it is given up.
-    guard policy.connectDeadline.nanoseconds > 2 * server.latency.most.nanoseconds else {
-      throw FleetError(
-        setting: "policy.connectDeadline", mend: "must be longer than the longest round trip")
-    }
     books = ServerBooks(server, clients: count, start: start)
+    let conditions = conditions
+    var longest = TimeSpan.zero
+    try populate(count, seed: seed) { place throws(FleetError) in
+      let policy = policy(place)
+      try conditions.validate(policy)
+      // So that a dial is at the server, or answered, when it is given up.
+      guard policy.connectDeadline.nanoseconds > 2 * server.latency.most.nanoseconds else {
+        throw FleetError(
+          setting: "policy.connectDeadline", mend: "must be longer than the longest round trip")
+      }
+      longest = max(longest, policy.minimumDialSpacing, policy.backoff.stability)
+      return policy
+    } start: { place, _ in
+      server.loss(of: place, count: count)
+    }
     // Long enough that neither the dial before the run nor a failure before that counts any more.
-    if start == .lostLink { openFor = max(policy.minimumDialSpacing, policy.backoff.stability) }
-    coming = EventQueue()
+    if start == .lostLink { openFor = longest }
+  }
+
+  private mutating func populate(
+    _ count: Int, seed: UInt64, policy: (UInt32) throws(FleetError) -> Policy,
+    start: (UInt32, inout RandomStream) -> Instant
+  ) throws(FleetError) {
+    clients.reserveCapacity(count)
+    machines.reserveCapacity(count)
     for place in 0..<UInt32(count) {
-      let loss = server.loss(of: place, count: count)
-      self.clients[Int(place)].send(.start, arriving: loss)
-      coming.schedule((), at: loss, by: place)
+      var dice = RandomStream(seed: seed, name: "fleet.machine", number: place)
+      machines.append(Machine(policy: try policy(place), seed: dice.next(through: .max)))
+      var client = FleetClient(
+        random: RandomStream(seed: seed, name: "fleet.client", number: place))
+      let instant = start(place, &client.random)
+      client.send(.start, arriving: instant)
+      clients.append(client)
+      coming.schedule((), at: instant, by: place)
     }
   }
 

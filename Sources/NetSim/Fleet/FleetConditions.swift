@@ -58,7 +58,7 @@ public struct FleetError: Error, CustomStringConvertible {
 
 extension LatencyRange {
   func validate() throws(FleetError) {
-    guard least >= .zero, least <= most, most <= .seconds(365 * 24 * 3600) else {
+    guard least >= .zero, least <= most, most <= FleetConditions.longest else {
       throw FleetError(setting: "latency", mend: "must rise from 0 or more to at most 365 days")
     }
   }
@@ -66,7 +66,7 @@ extension LatencyRange {
 
 extension FleetConditions {
   // As the longest span of a policy, so that sums stay far from overflow.
-  private static let longest = TimeSpan.seconds(365 * 24 * 3600)
+  static let longest = TimeSpan.seconds(365 * 24 * 3600)
 
   func validate() throws(FleetError) {
     guard startsWithin >= .zero, startsWithin <= Self.longest else {

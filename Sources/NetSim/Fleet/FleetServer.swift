@@ -71,7 +71,7 @@ extension FleetServer {
     }
     switch outage {
     case .restart(let span), .silence(let span), .drain(let span):
-      guard span >= .zero, span <= .seconds(365 * 24 * 3600) else {
+      guard span >= .zero, span <= FleetConditions.longest else {
         throw FleetError(setting: "server.outage", mend: "must last 0 to 365 days")
       }
     case .zoneLoss(let percent):

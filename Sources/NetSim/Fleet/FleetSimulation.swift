@@ -29,6 +29,18 @@ public struct FleetSimulation: Sendable {
     clients: Int, policy: Policy, server: FleetServer, seed: UInt64 = 1,
     start: Start = .lostLink, limit: TimeSpan = .seconds(3600)
   ) throws(FleetError) {
+    try self.init(clients: clients, server: server, seed: seed, start: start, limit: limit) { _ in
+      policy
+    }
+  }
+
+  /// Makes a fleet whose clients differ: for series of waits that no backoff says, drawn before
+  /// and written into each client's table.
+  /// - Parameter policy: The knobs of a client, by its number.
+  package init(
+    clients: Int, server: FleetServer, seed: UInt64, start: Start = .lostLink,
+    limit: TimeSpan = .seconds(3600), policy: (UInt32) -> Policy
+  ) throws(FleetError) {
     guard (1...Int(UInt32.max)).contains(clients) else {
       throw FleetError(setting: "clients", mend: "must be 1 to 4,294,967,295")
     }
@@ -36,7 +48,8 @@ public struct FleetSimulation: Sendable {
       throw FleetError(setting: "limit", mend: "must be above 0, at most 7 days")
     }
     self.limit = limit
-    fleet = try Fleet(clients: clients, policy: policy, server: server, seed: seed, start: start)
+    fleet = try Fleet(
+      clients: clients, server: server, seed: seed, start: start, policy: policy)
   }
 
   /// Runs until all clients are connected, or up to the limit.

@@ -1,5 +1,4 @@
 import ConnectionFSM
-import Foundation
 import NetSim
 import Testing
 
@@ -16,8 +15,10 @@ enum FleetReference {
     /// minute for all of them, plays one.
     #if DEBUG
       static let patient = [restart]
+      static let played = [restart]
     #else
       static let patient = [restart, longOutage, smallBacklog]
+      static let played = allCases
     #endif
 
     var server: FleetServer {
@@ -30,7 +31,7 @@ enum FleetReference {
     var connectDeadline: TimeSpan { .seconds(self == .giveUp ? 5 : 10) }
   }
 
-  /// The policies of the model that a backoff can say.
+  /// The policies of the model.
   enum Client: String, CaseIterable, Sendable {
     case constant = "constant_1s"
     case doubling = "expo_nojitter_1_30"
@@ -40,9 +41,45 @@ enum FleetReference {
     case grpc = "grpc_1_1p6_120_j20"
     case actionCable = "actioncable"
     case nats = "nats_2s_100ms"
+    case decorrelated = "decorrelated_1_30"
+    case socketIO = "socketio"
+    case centrifuge = "centrifuge_swift_0p5_20"
 
     static let unjittered = [constant, doubling, phoenix]
     static let jittered = allCases.filter { !unjittered.contains($0) }
+
+    /// The backoff of a client, by its number.
+    ///
+    /// Three of the model's policies cap what was drawn, which a backoff never does: it bounds the
+    /// range. Their waits are drawn here and stand in the client's table. It ends after sixteen, as
+    /// few clients do; from there on a client waits the last again, which is as likely as another.
+    func backoff(of client: UInt32, seed: UInt64) -> Backoff {
+      guard Self.cappedAfterDraw.contains(self) else { return backoff }
+      var random = RandomStream(seed: seed, name: rawValue, number: client)
+      var last = 1.0
+      let waits = (0..<Backoff.Table.capacity).map { before in
+        last = wait(before, last: last, share: Double(random.next(through: .max)) * 0x1p-64)
+        return TimeSpan.nanoseconds(Int64(last * 1e9))
+      }
+      return Backoff(strategy: .table(Backoff.Table(waits)), cap: .seconds(30), jitter: .none)
+    }
+
+    private static let cappedAfterDraw = [decorrelated, socketIO, centrifuge]
+
+    /// A wait in seconds, by a draw from 0 to 1.
+    private func wait(_ before: Int, last: Double, share: Double) -> Double {
+      let step = Double(1 << before)
+      switch self {
+      case .decorrelated: return min(30, 1 + share * (3 * last - 1))
+      case .centrifuge: return min(20, 0.5 + share * min(20, 0.5 * step))
+      default:
+        // backo2 takes the sign from a digit of the same draw, so that no wait is below 55 percent
+        // of its step.
+        let deviation = (share * 500 * step).rounded(.down) / 1000
+        let isAbove = Int(share * 10) % 2 == 1
+        return min(5, isAbove ? step + deviation : step - deviation)
+      }
+    }
 
     var backoff: Backoff {
       switch self {
@@ -54,6 +91,9 @@ enum FleetReference {
       case .grpc: Backoff(.grpc)
       case .actionCable: Backoff(.actionCable)
       case .nats: Backoff(.nats)
+      case .decorrelated: .steps(.doubling, .decorrelated, cap: .seconds(30))
+      case .socketIO: Backoff(.socketIO)
+      case .centrifuge: Backoff(.centrifuge)
       }
     }
 
@@ -61,37 +101,30 @@ enum FleetReference {
     var start: FleetSimulation.Start { self == .grpc ? .program : .lostLink }
   }
 
+  #if DEBUG
+    static let seeds: [UInt64] = [1]
+  #else
+    static let seeds: [UInt64] = Array(1...10)
+  #endif
+
   static func run(
     _ scenario: Scenario, _ client: Client, seed: UInt64 = 1
   ) throws -> FleetReport {
-    let policy = try Policy(
-      connectDeadline: scenario.connectDeadline, backoff: client.backoff, minimumDialSpacing: .zero,
-      heartbeat: nil)
+    // Those that draw their own waits are one policy.
+    let count: UInt32 = client.backoff(of: 0, seed: seed) == client.backoff ? 1 : 10_000
+    let policies = try (0..<count).map { number in
+      try Policy(
+        connectDeadline: scenario.connectDeadline, backoff: client.backoff(of: number, seed: seed),
+        minimumDialSpacing: .zero, heartbeat: nil)
+    }
     return try FleetSimulation(
-      clients: 10_000, policy: policy, server: scenario.server, seed: seed, start: client.start
-    ).run()
+      clients: 10_000, server: scenario.server, seed: seed, start: client.start
+    ) { policies[Int($0 % count)] }.run()
   }
 
   /// The reference's figures of a cell, by the names of its columns.
   static func row(_ scenario: Scenario, _ client: Client) throws -> [String: Double] {
-    try #require(try rows(scenario).first { $0.policy == client.rawValue }).figures
-  }
-
-  /// The reference's figures of a scenario, policy by policy.
-  static func rows(
-    _ scenario: Scenario
-  ) throws -> [(policy: String, figures: [String: Double])] {
-    let file = try #require(
-      Bundle.module.url(forResource: "Fixtures/fleet-reference", withExtension: "csv"))
-    let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
-    let names = try #require(lines.first).split(separator: ",").map(String.init)
-    return lines.filter { $0.hasPrefix("\(scenario.rawValue),") }.map { line in
-      let fields = line.split(separator: ",").map(String.init)
-      let figures = zip(names, fields).compactMap { name, field in
-        Double(field).map { (name, $0) }
-      }
-      return (fields[1], Dictionary(uniqueKeysWithValues: figures))
-    }
+    try ReferenceTable("fleet-reference").row(scenario.rawValue, client.rawValue)
   }
 
   /// The measures of a report, by the names of the columns less their `_mean`.

@@ -62,7 +62,7 @@ struct FleetTests {
 
   // MARK: Determinism
 
-  @Test("one seed gives one run, another seed another")
+  @Test("F59: one seed gives one run, another seed another")
   func seeds() throws {
     func digest(seed: UInt64) throws -> UInt64 {
       var fleet = try Workload.fleet(50, seed: seed)
