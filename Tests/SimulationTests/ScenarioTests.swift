@@ -211,7 +211,8 @@ struct SimulationTests {
       { "t": 0, "ev": "api.connect" }, { "t": 0, "ev": "net.server_down" },
       { "t": 60, "ev": "net.noop" }
       """#
-    let policy = #"{ "heartbeat": null, "backoff": { "jitter": "full" } }"#
+    let policy =
+      #"{ "heartbeat": null, "backoff": { "first": 5, "base": 2, "cap": 60, "jitter": "full" } }"#
     let one = try trace(steps, policy: policy, seed: 5)
     #expect(try trace(steps, policy: policy, seed: 5) == one)
     #expect(try trace(steps, policy: policy, seed: 6) != one)
@@ -241,7 +242,7 @@ struct SimulationTests {
   @Test("F46, F47: acknowledged messages survive a server's death, the others are in doubt")
   func outcomesOverARestart() throws {
     let policy = """
-      { "heartbeat": null, "backoff": { "first": 1, "base": 1, "jitter": "none" },
+      { "heartbeat": null, "backoff": { "first": 1, "base": 1, "cap": 60, "jitter": "none" },
         "lanes": [ { "delivery": "atMostOnce" }, { "delivery": "atLeastOnce" } ] }
       """
     let steps = #"""

@@ -104,7 +104,9 @@ struct FleetSimulationTests {
     let server = FleetServer(
       serviceTime: .milliseconds(2), backlog: 4_096, outage: .restart(down: .zero))
     let policy = try Policy(
-      connectDeadline: .seconds(10), backoff: Backoff(first: .seconds(1), stability: .seconds(10)),
+      connectDeadline: .seconds(10),
+      backoff: Backoff(
+        first: .seconds(1), base: .seconds(2), cap: .seconds(60), stability: .seconds(10)),
       minimumDialSpacing: .seconds(5), heartbeat: nil)
     let report = try FleetSimulation(clients: 1_000, policy: policy, server: server, seed: 1).run()
     // All within their first wait, and not all of them at the end of the spacing.

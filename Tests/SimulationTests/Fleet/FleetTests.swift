@@ -123,7 +123,8 @@ struct FleetTests {
   @Test("an answer that comes after the connect deadline is cut off")
   func tooLate() throws {
     let policy = try Policy(
-      connectDeadline: .milliseconds(900), backoff: Backoff(base: .seconds(1), stability: .zero),
+      connectDeadline: .milliseconds(900),
+      backoff: Backoff(first: .seconds(5), base: .seconds(1), cap: .seconds(60), stability: .zero),
       minimumDialSpacing: .seconds(1), heartbeat: Heartbeat(timeout: .seconds(3)))
     let conditions = FleetConditions(
       startsWithin: .zero, latency: LatencyRange(.milliseconds(100), .seconds(1)),
