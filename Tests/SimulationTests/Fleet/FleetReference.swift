@@ -74,17 +74,24 @@ enum FleetReference {
 
   /// The reference's figures of a cell, by the names of its columns.
   static func row(_ scenario: Scenario, _ client: Client) throws -> [String: Double] {
+    try #require(try rows(scenario).first { $0.policy == client.rawValue }).figures
+  }
+
+  /// The reference's figures of a scenario, policy by policy.
+  static func rows(
+    _ scenario: Scenario
+  ) throws -> [(policy: String, figures: [String: Double])] {
     let file = try #require(
       Bundle.module.url(forResource: "Fixtures/fleet-reference", withExtension: "csv"))
     let lines = try String(contentsOf: file, encoding: .utf8).split(whereSeparator: \.isNewline)
     let names = try #require(lines.first).split(separator: ",").map(String.init)
-    let line = try #require(
-      lines.first { $0.hasPrefix("\(scenario.rawValue),\(client.rawValue),") })
-    let fields = line.split(separator: ",").map(String.init)
-    return Dictionary(
-      uniqueKeysWithValues: zip(names, fields).compactMap { name, field in
+    return lines.filter { $0.hasPrefix("\(scenario.rawValue),") }.map { line in
+      let fields = line.split(separator: ",").map(String.init)
+      let figures = zip(names, fields).compactMap { name, field in
         Double(field).map { (name, $0) }
-      })
+      }
+      return (fields[1], Dictionary(uniqueKeysWithValues: figures))
+    }
   }
 
   /// The measures of a report, by the names of the columns less their `_mean`.

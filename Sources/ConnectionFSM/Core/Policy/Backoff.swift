@@ -10,10 +10,11 @@ public struct Backoff: Hashable, BitwiseCopyable, Sendable {
   public var strategy: Strategy
   /// The first step, n = 0. Default 5 s, the range of RFC 6455 section 7.2.3. A table has its own.
   public var first: TimeSpan
-  /// The unit of the steps after the first. Default 2 s. A table does without.
+  /// The unit of the steps after the first. Default 8 s. A table does without.
   public var base: TimeSpan
-  /// No step is above this. Default 60 s, so that the default steps are 5, 4, 8, 16, 32, 60,
-  /// 60 … s. Jitter that lengthens a wait may lead beyond it, by its share and no more.
+  /// No step is above this. Default 15 s, so that the default steps are 5, 15, 15 … s: found by a
+  /// sweep over fleets that come back to a restarted server. Jitter that lengthens a wait may lead
+  /// beyond it, by its share and no more.
   public var cap: TimeSpan
   /// How the wait is drawn around its step. Default full.
   public var jitter: Jitter
@@ -36,8 +37,8 @@ public struct Backoff: Hashable, BitwiseCopyable, Sendable {
   public init(
     strategy: Strategy = .doubling,
     first: TimeSpan = .seconds(5),
-    base: TimeSpan = .seconds(2),
-    cap: TimeSpan = .seconds(60),
+    base: TimeSpan = .seconds(8),
+    cap: TimeSpan = .seconds(15),
     jitter: Jitter = .full,
     firstJitter: Jitter? = nil,
     stability: TimeSpan = .seconds(10),

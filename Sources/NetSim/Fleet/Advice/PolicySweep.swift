@@ -19,10 +19,10 @@ package struct PolicySweep: Sendable {
   /// Makes a sweep; without arguments one over what servers of a few thousand clients a second ask
   /// for, some minutes of one core for 10,000 clients.
   package init(
-    caps: [TimeSpan] = [5, 8, 12, 20, 30, 60].map { .seconds($0) },
-    bases: [TimeSpan] = [1, 2, 4].map { .seconds($0) },
+    caps: [TimeSpan] = [5, 10, 15, 20, 30, 60].map { .seconds($0) },
+    bases: [TimeSpan] = [1, 2, 4, 8].map { .seconds($0) },
     jitters: [Backoff.Jitter] = [.full, .equal, .decorrelated],
-    firsts: [TimeSpan] = [1, 2, 4, 8, 16].map { .seconds($0) },
+    firsts: [TimeSpan] = [1, 2, 5, 8, 16].map { .seconds($0) },
     spacings: [TimeSpan] = [.zero, .seconds(1)],
     connectDeadlines: [TimeSpan] = [5, 10, 20].map { .seconds($0) }
   ) {

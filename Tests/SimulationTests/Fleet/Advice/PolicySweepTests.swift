@@ -40,6 +40,16 @@ struct PolicySweepTests {
     }
   }
 
+  @Test("a sweep that nobody narrows tries the default policy, and each policy once")
+  func triesTheDefault() throws {
+    let policies = try PolicySweep().policies(like: Policy())
+    #expect(try policies.contains(Policy()))
+    let names = policies.map {
+      "\($0.backoff) \($0.minimumDialSpacing) \($0.connectDeadline)"
+    }
+    #expect(Set(names).count == policies.count)
+  }
+
   @Test("every first wait is drawn from zero on")
   func spreadsFirstWaits() throws {
     for policy in try Self.sweep.policies(like: Self.pinned()) {
