@@ -1,8 +1,8 @@
 import Foundation
 import Testing
 
-/// A server of 50 handshakes a second and 400 places for 1,000 clients: small, so that a debug build
-/// plays it at once.
+/// A server of 50 handshakes a second and 400 places for 1,000 clients: so few that a debug build
+/// plays them at once.
 private let small = ["fleet", "--clients", "1000", "--server", "rate=50,backlog=400"]
 
 @Suite("fsm-demo fleet")

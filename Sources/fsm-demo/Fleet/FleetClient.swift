@@ -44,7 +44,8 @@ struct FleetClient: Sendable {
     let names = Backoff.Preset.allCases.map { "\($0)" }.joined(separator: ", ")
     return Failure(
       .usage,
-      "fleet: --policy “\(name)” is unknown; there are default, \(names), and files such as mine.json"
+      "fleet: --policy “\(name)” is unknown; there are default, \(names), and files such as "
+        + "mine.json"
     )
   }
 

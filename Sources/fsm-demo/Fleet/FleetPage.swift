@@ -46,7 +46,8 @@ struct FleetPage {
     <h2>The server’s line</h2>
     \(queue)
     <p class="how">Who stands in line longer than its connect deadline gives up, and is served for
-    nothing. A line that is full lets dials vanish; one that is empty before the end is time lost.</p>
+    nothing. A line that is full lets dials vanish; one that is empty before the end is time
+    lost.</p>
     <h2>In figures</h2>
     \(table)
     <dl>

@@ -19,7 +19,7 @@ struct FleetSparklines {
     let margin = String(repeating: " ", count: name + 2)
     var lines = [
       paint.faint(
-        "\(margin)dials in 100 ms, the most of each \(seconds(step)) s (square root); connected share"
+        "\(margin)dials in 100 ms, the most of each \(seconds(step)) s (square root); connected"
       )
     ]
     for row in rows {

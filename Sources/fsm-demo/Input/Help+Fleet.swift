@@ -12,9 +12,9 @@ extension Help {
       --policy NAME         default; a known client: xt, doubling, grpc, signalR, phoenix, socketIO,
                             nats, actionCable, centrifuge, awsStandard; or a JSON file that holds a
                             policy. May be given several times (default: five of them)
-      --outage WORDS        restart:5s   all links are lost, dials are refused for that long (default)
-                            silence:5s   all links are lost, dials vanish for that long
-                            drain:60s    links are closed one by one over that long
+      --outage WORDS        restart:5s   all links are lost, dials are refused so long (default)
+                            silence:5s   all links are lost, dials vanish so long
+                            drain:60s    links are closed one by one, in so long
                             zone:17%     that share is lost, the server goes on to serve
       --server WORDS        rate=500 handshakes a second, backlog=4096 in line, shed=N answers 503
                             beyond N in line, with retry-after=30 seconds, latency=25ms one way;
@@ -29,10 +29,10 @@ extension Help {
                             connect deadline; prints those that none beats in both recovery and
                             peak load, ready to paste
 
-    In the table: dials, of a client; refused, the server was down; dropped, the line was full or the server silent;
-    wasted, served after the client had given up; peak, the most dials in 100 ms; 50 % … all, the
-    seconds until so many were back; goodput, the share of handshakes that gave a client its link;
-    radio/h, wake-ups of a client's radio in an hour.
+    In the table: dials, of a client; refused, the server was down; dropped, the line was full or
+    the server silent; wasted, served after the client had given up; peak, the most dials in 100 ms;
+    50 % … all, the seconds until so many were back; goodput, the share of handshakes that gave a
+    client its link; radio/h, wake-ups of a client's radio in an hour.
 
       swift run -c release fsm-demo fleet
       swift run -c release fsm-demo fleet --clients 100000 --server rate=5000 --html report.html
