@@ -80,7 +80,8 @@ let package = Package(
       name: "ConnectionFSMTests", dependencies: ["ConnectionFSM"], swiftSettings: strict),
     // Of Transports, what needs no socket and no stream: framings, handshakes, frames, compression.
     .testTarget(
-      name: "ProtocolTests", dependencies: ["ConnectionFSM", "NetSim", "Transports", "WireSupport"],
+      name: "ProtocolTests",
+      dependencies: ["ConnectionFSM", "NetSim", "Transports", "WireSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "TransportsTests",

@@ -16,7 +16,7 @@ public struct ContentionModel: Hashable, Sendable {
     /// As this backoff says; the first failed write has no failure before it.
     case backoff(Backoff)
     /// At most the cap, of a draw between the base and three times the wait before, which is the
-    /// base at first. Unlike ``Backoff/Jitter/decorrelated`` the cap comes after the draw, as in
+    /// base at first. Unlike `Backoff.Jitter.decorrelated` the cap comes after the draw, as in
     /// the article, and clients meet at it.
     case decorrelated(base: TimeSpan, cap: TimeSpan)
   }
