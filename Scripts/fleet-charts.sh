@@ -22,14 +22,17 @@ style = re.search(r"<style>(.*?)</style>", text, re.S).group(1)
 charts = re.findall(r'<div class="wide"><svg(.*?)</svg></div>', text, re.S)
 for place in which:
     with open(f"{target}-{place}.svg", "w", encoding="utf-8") as file:
-        file.write(
-            f'<svg xmlns="http://www.w3.org/2000/svg"{charts[int(place)]}<style>{style}</style></svg>\n')
+        chart = charts[int(place)]
+        # As an image it has a size of its own.
+        width, height = re.search(r'viewBox="0 0 (\d+) (\d+)"', chart).groups()
+        file.write(f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}"{chart}'
+                   f'<style>{style}</style></svg>\n')
 PYTHON
 }
 
 five=(--policy default --policy socketIO --policy grpc --policy phoenix --policy xt)
 # 0 is who is connected again, then the dials policy by policy, then the line.
-draw restart "0 1 4" "${five[@]}"
+draw restart "0 1 6" "${five[@]}"
 draw small-backlog "0" --server backlog=128 "${five[@]}"
 draw impatient "0" --connect-deadline 5s "${five[@]}"
 echo "fleet-charts: written to $target"

@@ -46,7 +46,11 @@ enum FleetReference {
     case centrifuge = "centrifuge_swift_0p5_20"
 
     static let unjittered = [constant, doubling, phoenix]
-    static let jittered = allCases.filter { !unjittered.contains($0) }
+    #if DEBUG
+      static let jittered = [fullJitter, decorrelated]
+    #else
+      static let jittered = allCases.filter { !unjittered.contains($0) }
+    #endif
 
     /// The backoff of a client, by its number.
     ///
@@ -102,9 +106,9 @@ enum FleetReference {
   }
 
   #if DEBUG
-    static let seeds: [UInt64] = [1]
+    static let seeds: ClosedRange<UInt64> = 1...4
   #else
-    static let seeds: [UInt64] = Array(1...10)
+    static let seeds: ClosedRange<UInt64> = 1...10
   #endif
 
   static func run(

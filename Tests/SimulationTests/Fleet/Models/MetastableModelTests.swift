@@ -26,9 +26,10 @@ struct MetastableModelTests {
   }
 
   #if DEBUG
-    static let (rates, runs): ([Int], UInt64) = ([120, 200], 5)
+    static let (rates, runs, longRuns): ([Int], UInt64, UInt64) = ([200], 3, 1)
   #else
     static let rates = [100, 120, 140, 145, 149, 155, 160, 180, 200, 240, 280]
+    static let longRuns: UInt64 = 5
     static let runs: UInt64 = Thoroughness.isFull ? 20 : 5
   #endif
   static let cells = rates.flatMap { rate in
@@ -73,17 +74,14 @@ struct MetastableModelTests {
 
   @Test("a retry holds a server for 300 a second at 560 from 280, and nobody is answered in time")
   func staysDown() throws {
-    for outcome in try Cell(rate: 280, retry: .once).runs(3) {
-      #expect(outcome.goodput == 0)
-      #expect(outcome.recovery == nil)
-    }
-    let load = try Cell(rate: 280, retry: .once).runs(5).map(\.offeredPerSecond)
-    #expect(abs(Sample(load).mean - 560) <= 5)
+    let outcomes = try Cell(rate: 280, retry: .once).runs(Self.runs)
+    #expect(outcomes.allSatisfy { $0.goodput == 0 && $0.recovery == nil })
+    #expect(abs(Sample(outcomes.map(\.offeredPerSecond)).mean - 560) <= 5)
   }
 
   @Test("below half of the capacity a server with retries comes back in ten minutes, above never")
   func recoversBelowTheThreshold() throws {
-    for seed in 1...UInt64(5) {
+    for seed in 1...Self.longRuns {
       let below = try MetastableModel(requestsPerSecond: 145, retry: .once, seconds: 600)
       let above = try MetastableModel(requestsPerSecond: 155, retry: .once, seconds: 600)
       #expect(below.run(seed: seed).recovery != nil)
