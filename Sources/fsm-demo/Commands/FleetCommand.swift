@@ -86,17 +86,18 @@ struct FleetCommand: Command {
 
   private func compare() throws(Failure) -> [FleetRow] {
     let seeds = Array(seeds)
-    let reports = try work(clients.count * seeds.count, unit: "clients", weight: plan.clients) {
+    let runs = try work(clients.count * seeds.count, unit: "clients", weight: plan.clients) {
       [plan, clients] place in
       let client = clients[place / seeds.count]
-      return try FleetSimulation(
-        clients: plan.clients, policy: client.policy, server: plan.server,
-        seed: seeds[place % seeds.count], start: client.start, limit: plan.limit
-      ).run()
+      return FleetRun(
+        try FleetSimulation(
+          clients: plan.clients, policy: client.policy, server: plan.server,
+          seed: seeds[place % seeds.count], start: client.start, limit: plan.limit
+        ).run())
     }
     return clients.enumerated().map { place, client in
       let own = place * seeds.count..<(place + 1) * seeds.count
-      return FleetRow(name: client.name, reports: Array(reports[own]))
+      return FleetRow(name: client.name, runs: Array(runs[own]))
     }
   }
 

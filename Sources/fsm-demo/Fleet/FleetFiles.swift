@@ -4,14 +4,12 @@ import NetSim
 
 /// A comparison of fleets for programs.
 enum FleetFiles {
-  private static let measures = FleetMeasure.all + FleetMeasure.more
-
   /// A line a policy and seed, times in seconds; empty where clients never came back.
   static func csv(_ rows: [FleetRow], seeds: ClosedRange<UInt64>) -> String {
-    var lines = ["policy,seed," + measures.map(\.name).joined(separator: ",")]
+    var lines = ["policy,seed," + FleetMeasure.all.map(\.name).joined(separator: ",")]
     for row in rows {
-      for (seed, report) in zip(seeds, row.reports) {
-        let values = measures.map { $0.value(report).map { "\($0)" } ?? "" }
+      for (seed, run) in zip(seeds, row.runs) {
+        let values = FleetMeasure.all.map { run.measures[$0.name].map { "\($0)" } ?? "" }
         lines.append("\(quoted(row.name)),\(seed)," + values.joined(separator: ","))
       }
     }
@@ -51,14 +49,10 @@ enum FleetFiles {
       policies: rows.map { row in
         Row(
           policy: row.name,
-          runs: zip(seeds, row.reports).map { seed, report in
-            let values = measures.compactMap { measure in
-              measure.value(report).map { (measure.name, $0) }
-            }
-            return Run(
-              seed: seed, measures: Dictionary(uniqueKeysWithValues: values),
-              dials: report.series.map(\.dials), connected: report.series.map(\.connected),
-              queue: report.series.map(\.queue))
+          runs: zip(seeds, row.runs).map { seed, run in
+            Run(
+              seed: seed, measures: run.measures, dials: run.series.map(\.dials),
+              connected: run.series.map(\.connected), queue: run.series.map(\.queue))
           })
       })
     let encoder = JSONEncoder()

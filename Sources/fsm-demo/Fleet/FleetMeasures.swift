@@ -12,7 +12,10 @@ struct FleetMeasure: Sendable {
   /// Nil where there is none: so many clients never came back.
   let value: @Sendable (FleetReport) -> Double?
 
-  static let all = [
+  /// All that there are: those of the table, then the others.
+  static let all = table + more
+
+  static let table = [
     FleetMeasure("attempts", "dials", 2) { $0.attempts },
     FleetMeasure("refused", "refused", 0) { Double($0.refused) },
     FleetMeasure("dropped", "dropped", 0) { Double($0.dropped) },
@@ -27,8 +30,8 @@ struct FleetMeasure: Sendable {
     FleetMeasure("radio_wake_ups_per_hour", "radio/h", 0) { $0.radioWakeUpsPerHour },
   ]
 
-  /// What stands in files beside the others.
-  static let more = [
+  /// What stands in files alone.
+  private static let more = [
     FleetMeasure("clients", "", 0) { Double($0.clients) },
     FleetMeasure("connected", "", 0) { Double($0.connected) },
     FleetMeasure("dials", "", 0) { Double($0.dials) },
@@ -54,16 +57,16 @@ struct FleetMeasure: Sendable {
   }
 
   /// The mean over the seeds; `never` where some seed has none.
-  func mean(_ reports: [FleetReport]) -> String {
-    let values = reports.compactMap(value)
-    guard values.count == reports.count else { return "never" }
+  func mean(_ runs: [FleetRun]) -> String {
+    let values = runs.compactMap { $0.measures[name] }
+    guard values.count == runs.count else { return "never" }
     return shown(values.reduce(0, +) / Double(values.count))
   }
 
   /// The standard deviation over the seeds; empty where there is none.
-  func deviation(_ reports: [FleetReport]) -> String {
-    let values = reports.compactMap(value)
-    guard values.count == reports.count, values.count > 1 else { return "" }
+  func deviation(_ runs: [FleetRun]) -> String {
+    let values = runs.compactMap { $0.measures[name] }
+    guard values.count == runs.count, values.count > 1 else { return "" }
     let mean = values.reduce(0, +) / Double(values.count)
     let squares = values.reduce(0) { $0 + ($1 - mean) * ($1 - mean) }
     return "±" + shown((squares / Double(values.count - 1)).squareRoot())
@@ -83,12 +86,12 @@ struct FleetTable {
   let deviations: [[String]]
 
   init(_ rows: [FleetRow], shedding: Bool) {
-    let measures = FleetMeasure.all.filter { shedding || $0.name != "shed" }
+    let measures = FleetMeasure.table.filter { shedding || $0.name != "shed" }
     columns = ["policy"] + measures.map(\.head)
-    cells = rows.map { row in [row.name] + measures.map { $0.mean(row.reports) } }
-    let isOne = rows.allSatisfy { $0.reports.count == 1 }
+    cells = rows.map { row in [row.name] + measures.map { $0.mean(row.runs) } }
+    let isOne = rows.allSatisfy { $0.runs.count == 1 }
     deviations =
-      isOne ? [] : rows.map { row in [""] + measures.map { $0.deviation(row.reports) } }
+      isOne ? [] : rows.map { row in [""] + measures.map { $0.deviation(row.runs) } }
   }
 
   func text(_ paint: Paint) -> String {

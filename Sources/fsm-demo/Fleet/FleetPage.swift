@@ -12,7 +12,7 @@ struct FleetPage {
   /// The head of the table; the policy comes first.
   let columns: [String]
   let cells: [[String]]
-  /// What is charted: of each row the first report.
+  /// What is charted: of each row the first run.
   let rows: [FleetRow]
   /// How long the server was down.
   let shaded: TimeSpan
@@ -71,7 +71,7 @@ struct FleetPage {
 
   /// Where the time axis ends: one fleet that needs an hour must not press the others together.
   private var end: Double {
-    let ends = rows.map { Double($0.reports[0].series.count) / 10 }.sorted()
+    let ends = rows.map { Double($0.shown.series.count) / 10 }.sorted()
     guard let longest = ends.last else { return 1 }
     return max(1, min(longest, 3 * ends[(ends.count - 1) / 2]))
   }
@@ -80,7 +80,7 @@ struct FleetPage {
 
   private var legend: String {
     let items = rows.enumerated().map { place, row in
-      let goesOn = Double(row.reports[0].series.count) / 10 > end ? " (goes on)" : ""
+      let goesOn = Double(row.shown.series.count) / 10 > end ? " (goes on)" : ""
       return
         "<li><svg viewBox=\"0 0 36 10\"><path class=\"line s\(place % 11)\" d=\"M1 5H35\"/></svg>"
         + "\(row.name.html)\(goesOn)</li>"
@@ -95,7 +95,7 @@ struct FleetPage {
   }
 
   private var queue: String {
-    let top = rows.flatMap { $0.reports[0].series }.map { Double($0.queue) }.max() ?? 1
+    let top = rows.flatMap { $0.shown.series }.map { Double($0.queue) }.max() ?? 1
     return chart("Length of the server's line over time", top: max(1, top), unit: "", tall: true) {
       Double($1.queue)
     }
@@ -103,9 +103,9 @@ struct FleetPage {
 
   /// A chart a policy: spikes of several in one could not be told apart.
   private var dials: String {
-    let top = Double(rows.map { $0.reports[0].peak }.max() ?? 1)
+    let top = Double(rows.map { $0.shown.peak }.max() ?? 1)
     return rows.indices.map { place in
-      let peak = rows[place].reports[0].peak
+      let peak = rows[place].shown.peak
       return "<h3>\(rows[place].name.html): \(peak.grouped) at most</h3>"
         + chart(
           "Dials of \(rows[place].name) over time", top: max(1, top), unit: "", only: place,
@@ -117,13 +117,13 @@ struct FleetPage {
   /// One chart for wide screens and one for phones, of which the style shows one.
   private func chart(
     _ label: String, top: Double, unit: String, only: Int? = nil, tall: Bool, staysOn: Bool = false,
-    _ value: (FleetReport, FleetReport.Bin) -> Double
+    _ value: (FleetRun, FleetReport.Bin) -> Double
   ) -> String {
     let places = only.map { [$0] } ?? Array(rows.indices)
     let lines = places.map { place in
-      let report = rows[place].reports[0]
-      var points = report.series.enumerated().map { bin in
-        (time: Double(bin.offset) / 10, value: value(report, bin.element))
+      let run = rows[place].shown
+      var points = run.series.enumerated().map { bin in
+        (time: Double(bin.offset) / 10, value: value(run, bin.element))
       }
       if staysOn, let last = points.last, last.time < end { points.append((end, last.value)) }
       return FleetChart.Line(style: place % 11, points: points, isFilled: only != nil)

@@ -12,10 +12,10 @@ struct FleetSparklines {
     let name = rows.map(\.name.count).max() ?? 0
     // How many bins a character stands for: one fleet that needs an hour must not press the others
     // together.
-    let lengths = rows.map { $0.reports[0].series.count }.sorted()
+    let lengths = rows.map { $0.shown.series.count }.sorted()
     let shown = min(lengths.last ?? 1, 3 * (lengths.isEmpty ? 1 : lengths[(lengths.count - 1) / 2]))
     let step = max(1, (shown + Self.width - 1) / Self.width)
-    let peak = rows.map { $0.reports[0].peak }.max() ?? 0
+    let peak = rows.map { $0.shown.peak }.max() ?? 0
     let margin = String(repeating: " ", count: name + 2)
     var lines = [
       paint.faint(
@@ -23,7 +23,7 @@ struct FleetSparklines {
       )
     ]
     for row in rows {
-      let series = row.reports[0].series
+      let series = row.shown.series
       let pieces = stride(from: 0, to: min(series.count, shown), by: step).map { start in
         series[start..<min(start + step, series.count)]
       }
@@ -31,7 +31,7 @@ struct FleetSparklines {
         let most = piece.map(\.dials).max() ?? 0
         return block((Double(most) / Double(max(1, peak))).squareRoot())
       }
-      let clients = Double(row.reports[0].clients)
+      let clients = Double(row.shown.clients)
       var connected = pieces.map { block(Double($0.last?.connected ?? 0) / clients) }
       // A run ends when all are back, and they stay.
       if series.count <= shown, let last = connected.last {

@@ -8,7 +8,7 @@ extension Help {
     Clients lose their server and come back to it in virtual time, each of them the machine that
     ships: what the server sees, and when they are back, policy by policy.
 
-      --clients N           how many (default 10000)
+      --clients N           how many (default 10000); about 500 bytes each, once a thread
       --policy NAME         default; a known client: xt, doubling, grpc, signalR, phoenix, socketIO,
                             nats, actionCable, centrifuge, awsStandard; or a JSON file that holds a
                             policy. May be given several times (default: five of them)
