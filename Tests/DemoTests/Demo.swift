@@ -23,17 +23,23 @@ struct Demo {
   private let output = Pipe()
   private let errors = Pipe()
 
+  private let input = Pipe()
+  /// What was read of the output before the end.
+  private var heard = Data()
+
   /// Starts the tool; it is ended after a minute, which none of the tests needs.
-  init(_ arguments: [String], input: String = "") throws {
+  /// - Parameter input: All that it reads; nil if the test says more, line by line.
+  init(_ arguments: [String], input text: String? = "") throws {
     process.executableURL = Self.executable
     process.arguments = arguments
     process.standardOutput = output
     process.standardError = errors
-    let pipe = Pipe()
-    process.standardInput = pipe
+    process.standardInput = input
     try process.run()
-    pipe.fileHandleForWriting.write(Data(input.utf8))
-    try pipe.fileHandleForWriting.close()
+    if let text {
+      input.fileHandleForWriting.write(Data(text.utf8))
+      try input.fileHandleForWriting.close()
+    }
     let process = process
     DispatchQueue.global().asyncAfter(deadline: .now() + 60) {
       if process.isRunning { process.terminate() }
@@ -56,9 +62,28 @@ struct Demo {
     return try use(file.path)
   }
 
+  /// Writes to a tool that was started without an input.
+  func say(_ text: String) { input.fileHandleForWriting.write(Data(text.utf8)) }
+
+  /// Waits until the output has a text, or ends. A tool whose input ends as soon as it is written
+  /// leaves before its peer has answered, or after: that is a matter of luck.
+  mutating func hear(_ text: String) {
+    while heard.firstRange(of: Data(text.utf8)) == nil {
+      let bytes = output.fileHandleForReading.availableData
+      if bytes.isEmpty { return }
+      heard += bytes
+    }
+  }
+
+  /// Ends the input of a tool that was started without one, and waits for the tool.
+  func hangUp() throws -> Outcome {
+    try input.fileHandleForWriting.close()
+    return finish()
+  }
+
   func finish() -> Outcome {
     // What complains is short and fits the pipe, so one after the other will do.
-    let output = output.fileHandleForReading.readDataToEndOfFile()
+    let output = heard + output.fileHandleForReading.readDataToEndOfFile()
     let errors = errors.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
     return Outcome(

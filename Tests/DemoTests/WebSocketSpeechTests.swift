@@ -13,10 +13,24 @@ struct WebSocketSpeechTests {
     return try Demo(["connect"] + words.map(String.init) + more, input: input).finish()
   }
 
+  /// The same for lines that are answered; the last answer comes before the end.
+  private func talk(
+    _ serve: [String], _ more: [String] = [], input: String = "one\n", until answer: String
+  ) throws -> Demo.Outcome {
+    let server = try Demo(["serve"] + serve)
+    defer { server.end() }
+    let hint = try #require(server.firstLines(2).last)
+    let words = try #require(hint.split(separator: " connect ").last).split(separator: " ")
+    var client = try Demo(["connect"] + words.map(String.init) + more, input: nil)
+    client.say(input)
+    client.hear(answer)
+    return try client.hangUp()
+  }
+
   @Test("F20, F22: lines go as messages and come back, in clear and over TLS trusted by its pin")
   func echo() throws {
     for scheme in ["ws", "wss"] {
-      let run = try talk(["\(scheme)://127.0.0.1:0"], input: "one\ntwo\n")
+      let run = try talk(["\(scheme)://127.0.0.1:0"], input: "one\ntwo\n", until: "← two")
       #expect(run.status == 0, "\(run.output) \(run.errors)")
       #expect(run.output.contains("no subprotocol, not compressed"))
       #expect(run.output.contains("← one") && run.output.contains("← two"))
@@ -73,7 +87,7 @@ struct WebSocketSpeechTests {
   @Test("F20: a slow answer opens, and a silent server is let go after the close deadline")
   func slow() throws {
     for fault in ["slow-answer", "silent-close"] {
-      let run = try talk(["ws://127.0.0.1:0", "--fault", fault])
+      let run = try talk(["ws://127.0.0.1:0", "--fault", fault], until: "← one")
       #expect(run.status == 0, "\(run.output) \(run.errors)")
       #expect(run.output.contains("← one"))
     }
@@ -87,7 +101,7 @@ struct WebSocketSpeechTests {
     let url = try #require(lines[0].split(separator: " ").first)
     let pin = try #require(lines[1].split(separator: " ").last)
     let serve = ["ws://127.0.0.1:0", "--answer", "302", "--header", "Location: \(url)/new?a=b"]
-    let run = try talk(serve, ["--redirects", "1", "--pin", String(pin)])
+    let run = try talk(serve, ["--redirects", "1", "--pin", String(pin)], until: "← one")
     #expect(run.status == 0, "\(run.output) \(run.errors)")
     #expect(run.output.contains("open at \(url)/new?a=b"))
     #expect(run.output.contains("← one"))
