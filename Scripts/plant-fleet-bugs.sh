@@ -60,18 +60,21 @@ bug() {
   cp saved "$file"
 }
 
-bug line-one-too-long ServerBooks.swift 'guard waiting < server.backlog' 'guard waiting <= server.backlog'
-bug shed-one-too-late ServerBooks.swift 'waiting >= shedding.queueLimit' 'waiting > shedding.queueLimit'
-bug end-after-arrival ServerBooks.swift '(part > 0 ? 1 : 0)' '1'
-bug waste-uncounted ServerBooks.swift 'if isWasted { report.wasted += 1 }' ''
-bug wake-up-uncounted ServerBooks.swift 'if isAnswer { stir(client, at: now) }' ''
-bug wake-up-at-ten-seconds ServerBooks.swift 'now - last > .seconds(10)' 'now - last >= .seconds(10)'
-bug drained-before-loss ServerBooks.swift '{ lostLate += now.secondsSinceOrigin }' '{}'
-bug end-as-dialling ServerBooks.swift 'report.dialling += now.secondsSinceOrigin
-    if' 'report.dialling += 0
+bug line-one-too-long ServerLine.swift 'guard waiting < server.backlog' 'guard waiting <= server.backlog'
+bug shed-one-too-late ServerLine.swift 'waiting >= shedding.queueLimit' 'waiting > shedding.queueLimit'
+bug end-after-arrival ServerLine.swift '(part > 0 ? 1 : 0)' '1'
+bug waste-uncounted ClientBooks.swift 'if isWasted { wasted += 1 }' ''
+bug wake-up-uncounted ClientBooks.swift 'if isAnswer { stir(client, at: now) }' ''
+bug wake-up-at-ten-seconds ClientBooks.swift 'now - last > .seconds(10)' 'now - last >= .seconds(10)'
+bug drained-before-loss ClientBooks.swift '{ lostLate += Int128(now.nanoseconds) }' '{}'
+bug end-as-dialling ClientBooks.swift 'dialling += Int128(now.nanoseconds)
+    if' 'dialling += 0
     if'
-bug silence-refuses ServerBooks.swift 'if case .silence = server.outage {' \
+bug silence-refuses ServerLine.swift 'if case .silence = server.outage {' \
   'if case .silence = server.outage, now < .origin {'
+bug shards-one-by-one FleetShard.swift 'instant < $0.instant' 'false'
+bug window-too-long Fleet.swift 'start + window' 'start + window + window'
+bug clients-left-out Fleet.swift 'count * (piece + 1) / most' 'count * (piece + 1) / most - piece'
 bug answer-without-way FleetDriver.swift 'arriving: departure + latency' 'arriving: departure'
 bug one-policy-for-all Fleet.swift 'let policy = policy(place)' 'let policy = policy(0)'
 bug zone-is-all FleetServer.swift 'Int64(clients) * Int64(percent)' 'Int64(clients) * 100'

@@ -7,15 +7,18 @@ import NetSim
 struct FleetBench {
   static func main() throws {
     let arguments = CommandLine.arguments.dropFirst()
-    guard arguments.count == 2, let count = arguments.first.flatMap({ Int($0) }),
-      let word = arguments.last
-    else { return explain() }
-    if word == "recover" { return try recover(count) }
-    guard let seconds = Int64(word) else { return explain() }
+    guard arguments.count >= 2, let count = arguments.first.flatMap({ Int($0) }) else {
+      return explain()
+    }
+    let word = arguments[arguments.startIndex + 1]
+    if word == "recover" {
+      return try recover(count, shards: arguments.dropFirst(2).first.flatMap { Int($0) } ?? 1)
+    }
+    guard arguments.count == 2, let seconds = Int64(word) else { return explain() }
     try live(count, seconds: seconds)
   }
 
-  private static func explain() { print("usage: fleet-bench CLIENTS SECONDS|recover") }
+  private static func explain() { print("usage: fleet-bench CLIENTS SECONDS|recover [SHARDS]") }
 
   private static func live(_ count: Int, seconds: Int64) throws {
     let policy = try Policy(
@@ -32,13 +35,14 @@ struct FleetBench {
   }
 
   /// A restart of 5 s of a server that shakes 50,000 hands a second, with a line of 8 s.
-  private static func recover(_ count: Int) throws {
+  private static func recover(_ count: Int, shards: Int) throws {
     let policy = try Policy(
       backoff: Backoff(first: .seconds(1), base: .seconds(1), cap: .seconds(30), jitter: .full),
       minimumDialSpacing: .zero, heartbeat: nil)
     let server = FleetServer(
       serviceTime: .microseconds(20), backlog: 409_600, outage: .restart(down: .seconds(5)))
-    let report = try FleetSimulation(clients: count, policy: policy, server: server).run()
+    let report = try FleetSimulation(clients: count, policy: policy, server: server, shards: shards)
+      .run()
     print(
       """
       \(report.connected) of \(report.clients) connected, \(report.dials) dials, \

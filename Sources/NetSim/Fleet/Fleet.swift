@@ -19,19 +19,18 @@ package struct Fleet: Sendable {
   }
 
   /// How often things happened so far.
-  package private(set) var counts = FleetCounts()
+  package var counts: FleetCounts { shards[0].counts }
   /// When the last event happened.
-  package private(set) var now = Instant.origin
+  package var now: Instant { shards[0].now }
 
   private let conditions: FleetConditions
-  private var coming = EventQueue<Void>()
+  /// One, unless they meet at a server with a line.
+  private var shards: [FleetShard] = []
   private var clients: [FleetClient] = []
   private var machines: [Machine] = []
   private var referees: [Referee] = []
-  private var effects = Effects()
-  private var touched: UInt64 = 0
   /// Nil where the server is the one of the conditions, without a line.
-  private var books: ServerBooks?
+  private var line: ServerLine?
   /// How far the machines' clocks are ahead: how long a link was open before it is lost.
   private var openFor = TimeSpan.zero
 
@@ -53,6 +52,7 @@ package struct Fleet: Sendable {
     try conditions.validate(policy)
     self.conditions = conditions
     if checks == .referee { referees = Array(repeating: Referee(policy: policy), count: count) }
+    shards = [FleetShard(0..<count)]
     try populate(count, seed: seed) { _ in
       policy
     } start: { _, random in
@@ -61,17 +61,24 @@ package struct Fleet: Sendable {
   }
 
   /// Makes a fleet that loses a server with a line, and comes back to it.
-  /// - Parameter policy: The knobs of a client, by its number.
+  /// - Parameters:
+  ///   - pieces: Into how many shards it is cut; at least 1.
+  ///   - policy: The knobs of a client, by its number.
   init(
     clients: Int, server: FleetServer, seed: UInt64, start: FleetSimulation.Start,
-    policy: (UInt32) -> Policy
+    shards pieces: Int, policy: (UInt32) -> Policy
   ) throws(FleetError) {
     try server.validate()
     conditions = FleetConditions(
       startsWithin: .zero, latency: server.latency, refusalsPerMillion: 0, meanLifetime: nil)
     try conditions.validate()
     let count = server.lost(of: clients)
-    books = ServerBooks(server, clients: count, start: start)
+    line = ServerLine(server)
+    let most = min(pieces, count)
+    shards = (0..<most).map { piece in
+      let clients = count * piece / most..<count * (piece + 1) / most
+      return FleetShard(clients, books: ClientBooks(server, clients: clients, start: start))
+    }
     let conditions = conditions
     var longest = TimeSpan.zero
     try populate(count, seed: seed) { place throws(FleetError) in
@@ -97,24 +104,41 @@ package struct Fleet: Sendable {
   ) throws(FleetError) {
     clients.reserveCapacity(count)
     machines.reserveCapacity(count)
-    for place in 0..<UInt32(count) {
-      var dice = RandomStream(seed: seed, name: "fleet.machine", number: place)
-      machines.append(Machine(policy: try policy(place), seed: dice.next(through: .max)))
-      var client = FleetClient(
-        random: RandomStream(seed: seed, name: "fleet.client", number: place))
-      let instant = start(place, &client.random)
-      client.send(.start, arriving: instant)
-      clients.append(client)
-      coming.schedule((), at: instant, by: place)
+    for shard in shards.indices {
+      for place in shards[shard].clients.map({ UInt32($0) }) {
+        var dice = RandomStream(seed: seed, name: "fleet.machine", number: place)
+        machines.append(Machine(policy: try policy(place), seed: dice.next(through: .max)))
+        var client = FleetClient(
+          random: RandomStream(seed: seed, name: "fleet.client", number: place))
+        let instant = start(place, &client.random)
+        client.send(.start, arriving: instant)
+        clients.append(client)
+        shards[shard].coming.schedule((), at: instant, by: place)
+      }
     }
   }
 
   /// Runs until all are connected, or up to an instant, and says what came of it.
   mutating func recover(through end: Instant) throws(Violation) -> FleetReport {
-    try drive { driver throws(Violation) in try driver.run(through: end) }
-    if books?.isOver == false { now = end }
+    guard var line else { return FleetReport() }
+    let (count, latency) = (clients.count, conditions.latency.least)
+    // Where there is no latency a window is an instant.
+    let window = max(latency, .nanoseconds(1)) - .nanoseconds(1)
+    let isOver = try drive { drivers throws(Violation) in
+      while let start = drivers.nextInstant(latency: latency), start <= end {
+        try drivers.run(through: min(start + window, end))
+        drivers.answer(by: &line)
+        if drivers.connected == count { return true }
+      }
+      return false
+    }
     let dialling = clients.count { $0.stage == .dialling }
-    return books?.close(at: now, dialling: dialling) ?? FleetReport()
+    let books = shards.compactMap(\.books)
+    // What is not needed any more makes room for the report.
+    (clients, machines, shards) = ([], [], [])
+    let last = books.compactMap(\.connections.last).max()
+    return line.close(
+      at: isOver ? last ?? end : end, clients: count, dialling: dialling, books)
   }
 }
 
@@ -122,48 +146,54 @@ extension Fleet {
   /// Runs everything that happens up to an instant, that instant included.
   /// - Throws: The first broken promise. The fleet is not fit to be run on.
   package mutating func run(through end: Instant) throws(Violation) {
-    try drive { driver throws(Violation) in try driver.run(through: end) }
+    try drive { drivers throws(Violation) in try drivers[0].run(through: end) }
   }
 
   /// Runs the next event; nil if nothing will ever happen any more.
   /// - Throws: The first broken promise. The fleet is not fit to be run on.
   package mutating func step() throws(Violation) -> FleetEvent? {
-    try drive { driver throws(Violation) in try driver.step() }
+    try drive { drivers throws(Violation) in try drivers[0].step() }
   }
 
   /// Gives an input to the machine of a client without a word to the driver's books: so a test
   /// shows that the driver finds out.
   package mutating func plant(_ input: Input, in client: Int) throws(Violation) {
-    try drive { driver throws(Violation) in try driver.feed(input, to: client) }
+    try drive { drivers throws(Violation) in try drivers[0].feed(input, to: client) }
   }
 
-  /// Lends everything to a driver, by pointers: a look at the arrays as they are costs as much as
-  /// the rest of an event.
+  /// Lends everything to drivers, one a shard, by pointers: a look at the arrays as they are costs
+  /// as much as the rest of an event.
   private mutating func drive<Result>(
-    _ body: (inout FleetDriver) throws(Violation) -> Result
+    _ body: (UnsafeMutableBufferPointer<FleetDriver>) throws(Violation) -> Result
   ) throws(Violation) -> Result {
-    var lent = EventQueue<Void>()
-    swap(&lent, &coming)
-    defer { swap(&lent, &coming) }
-    var lentBooks: ServerBooks?
-    swap(&lentBooks, &books)
-    defer { swap(&lentBooks, &books) }
+    var lent: [FleetShard] = []
+    swap(&lent, &shards)
+    defer { swap(&lent, &shards) }
+    let effects = UnsafeMutablePointer<Effects>.allocate(capacity: lent.count)
+    let count = lent.count
+    effects.initialize(repeating: Effects(), count: count)
+    defer {
+      effects.deinitialize(count: count)
+      effects.deallocate()
+    }
     return try clients.withUnsafeMutableBufferPointer { clients throws(Violation) in
       try machines.withUnsafeMutableBufferPointer { machines throws(Violation) in
         try referees.withUnsafeMutableBufferPointer { referees throws(Violation) in
-          try withUnsafeMutablePointer(to: &effects) { effects throws(Violation) in
-            var driver = FleetDriver(
-              conditions: conditions, clients: clients, machines: machines, referees: referees,
-              effects: effects, coming: consume lent, counts: counts, now: now,
-              touched: touched, books: consume lentBooks, openFor: openFor)
-            defer {
-              lent = driver.coming
-              lentBooks = driver.books
-              counts = driver.counts
-              now = driver.now
-              touched = driver.touched
-            }
-            return try body(&driver)
+          var drivers: [FleetDriver] = []
+          // Handed over, not shared: nobody must have to copy a queue.
+          lent.reverse()
+          while let shard = lent.popLast() {
+            drivers.append(
+              FleetDriver(
+                conditions: conditions, clients: clients, machines: machines, referees: referees,
+                effects: effects + drivers.count, shard: shard, openFor: openFor))
+          }
+          defer {
+            drivers.reverse()
+            while let driver = drivers.popLast() { lent.append(driver.shard) }
+          }
+          return try drivers.withUnsafeMutableBufferPointer { drivers throws(Violation) in
+            try body(drivers)
           }
         }
       }

@@ -20,8 +20,8 @@ struct FleetClient: Sendable {
     case none
     /// The application is about to connect for the first time.
     case start
-    /// To the server, then back from it.
-    case dial, accepted, refused, shed
+    /// To the server, with it, then back from it.
+    case dial, asked, accepted, refused, shed
     case ping, pong
   }
 

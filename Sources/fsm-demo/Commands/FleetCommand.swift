@@ -86,13 +86,16 @@ struct FleetCommand: Command {
 
   private func compare() throws(Failure) -> [FleetRow] {
     let seeds = Array(seeds)
+    // Threads that have no run of their own help with those that there are.
+    let shards = max(1, jobs / (clients.count * seeds.count))
     let runs = try work(clients.count * seeds.count, unit: "clients", weight: plan.clients) {
       [plan, clients] place in
       let client = clients[place / seeds.count]
       return FleetRun(
         try FleetSimulation(
           clients: plan.clients, policy: client.policy, server: plan.server,
-          seed: seeds[place % seeds.count], start: client.start, limit: plan.limit
+          seed: seeds[place % seeds.count], start: client.start, limit: plan.limit,
+          shards: shards
         ).run())
     }
     return clients.enumerated().map { place, client in
